@@ -1,0 +1,119 @@
+"""R4.1: the deal, a pure function of (seed, table, match, hand, attempt).
+
+A counter-based generator (splitmix64, Steele, Lea and Flood 2014) gives every card a key and the keys are
+sorted, so the same game comes out alone or in any batch, in any process.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gunzi_env import order
+from gunzi_env.cards import NUM_FACES
+from gunzi_env.planes import U64, Words, pack, thermometer
+from gunzi_env.rules import Rules
+from gunzi_env.tables import HAND, KITTY, PENDING, STOCK, Index, Tables
+
+_GAMMA = U64(0x9E3779B97F4A7C15)
+_MULTIPLIERS = (U64(0xBF58476D1CE4E5B9), U64(0x94D049BB133111EB))
+_CARD_BITS = U64(0xFF)
+
+_FIRST_SEAT, _CARDS, _START = U64(1), U64(2), U64(3)
+"""Streams: different questions asked of the same deal."""
+
+
+def _finish(word: Words) -> Words:
+    word = (word ^ (word >> U64(30))) * _MULTIPLIERS[0]
+    word = (word ^ (word >> U64(27))) * _MULTIPLIERS[1]
+    return word ^ (word >> U64(31))
+
+
+def mix(*parts: npt.ArrayLike) -> Words:
+    """A hash of integers: arrays that broadcast together, to ``uint64`` of their common shape.
+
+    >>> int(mix(1, 2)[()]) == int(mix(1, 2)[()]) != int(mix(2, 1)[()])
+    True
+    """
+    word = np.asarray(U64(0))
+    with np.errstate(over="ignore"):
+        for part in parts:
+            array = np.asarray(part)
+            array = array if array.dtype == U64 else array.astype(np.int64).astype(U64)
+            word = _finish((word ^ array) + _GAMMA)
+    return np.asarray(word)
+
+
+def deal_key(t: Tables, g: Index) -> Words:
+    """The key ``uint64[n]`` of each table's current deal but for the attempt."""
+    return mix(t.seed[g], t.table_id[g], t.match[g], t.hand[g])
+
+
+def first_seats(t: Tables, g: Index) -> npt.NDArray[np.int8]:
+    """R4.1: the random first seat of a match; a redeal keeps it (R4.8)."""
+    return (mix(deal_key(t, g), _FIRST_SEAT) & U64(3)).astype(np.int8)
+
+
+def start_keys(t: Tables, g: Index) -> Words:
+    """Keys for drawing the state a single hand starts from."""
+    return mix(deal_key(t, g), _START)
+
+
+def shuffle(t: Tables, g: Index) -> npt.NDArray[np.uint8]:
+    """When each card of these tables' deals is dealt: ``uint8[n, D, 54]``, a permutation of 0..54 D - 1."""
+    number = t.rules.num_cards
+    card = np.arange(number, dtype=U64)
+    key = mix(deal_key(t, g), _CARDS, t.attempt[g])
+    with np.errstate(over="ignore"):
+        keys = _finish(key[:, None] + (card + U64(1)) * _GAMMA)
+    keys = (keys & ~_CARD_BITS) | card  # the low byte says which card, so that one sort tells all
+    keys.sort(axis=1)
+    cards = (keys & _CARD_BITS).astype(np.intp)
+    draw = np.empty((len(g), number), np.uint8)
+    np.put_along_axis(draw, cards, np.arange(number, dtype=np.uint8)[None], axis=1)
+    return draw.reshape(len(g), t.rules.decks, NUM_FACES)
+
+
+def draw_of_deck(rules: Rules, deck: list[int]) -> npt.NDArray[np.uint8]:
+    """The ``draw`` array ``uint8[1, D, 54]`` of a deck given as faces in dealing order; ``ValueError`` if it is none."""
+    if sorted(deck) != sorted(list(range(NUM_FACES)) * rules.decks):
+        raise ValueError(
+            f"a deck has each of the {NUM_FACES} cards {rules.decks} times, {rules.num_cards} in all; this one has {len(deck)} cards"
+        )
+    draw = np.empty((1, rules.decks, NUM_FACES), np.uint8)
+    copy = np.zeros(NUM_FACES, int)
+    for position, face in enumerate(deck):
+        draw[0, copy[face], face] = position
+        copy[face] += 1
+    return draw
+
+
+def deck_of_draw(draw: npt.NDArray[np.uint8]) -> list[int]:
+    """The faces in dealing order of one table's ``draw[D, 54]``."""
+    return [int(card) % NUM_FACES for card in np.argsort(draw.reshape(-1))]
+
+
+def owner(t: Tables, g: Index, position: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """The seat dealt the card at a position (any shape, table first); 4 for the kitty."""
+    shape = (len(g),) + (1,) * (position.ndim - 1)
+    seat = (position + t.first[g].astype(np.uint8).reshape(shape)) & np.uint8(3)
+    return np.where(position < t.rules.num_dealt, seat, np.uint8(4)).astype(np.uint8)
+
+
+def reveal(t: Tables, g: Index) -> None:
+    """Put the cards drawn so far into the hands, the kitty (once all hands are dealt) and the rest into the stock."""
+    trump = np.maximum(t.trump[g], order.PROVISIONAL_TRUMP)
+    faces = t.layout.face_of_slot[t.level[g], trump].astype(np.intp)
+    position = np.take_along_axis(t.draw[g], faces[:, None, :], axis=2)  # [n, D, slot]
+    complete = t.drawn[g] >= t.rules.num_dealt
+    limit = np.where(complete, t.rules.num_cards, t.drawn[g])[:, None, None]
+    holder = np.where(position < limit, owner(t, g, position) + np.uint8(HAND), np.uint8(STOCK))
+    held = holder == np.arange(KITTY + 1, dtype=np.uint8)[:, None, None, None]  # [6, n, D, slot]
+    words = thermometer(pack(held).transpose(2, 1, 0))  # [D, n, 6]
+    t.planes[:, g, : KITTY + 1] = words
+    t.planes[:, g, KITTY + 1 :] = U64(0)
+
+
+assert PENDING > KITTY

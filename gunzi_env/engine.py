@@ -1,0 +1,282 @@
+"""The engine: N tables advance together from decision to decision.
+
+A hand runs through the chapters of the rules in the order of R5.0. Each phase has a pair of functions in
+:data:`HANDLERS`: ``legal(t, g)`` writes the legal actions of the tables ``g`` as words, ``apply(t, g, action)``
+carries the actions out and returns the tables whose chapter is finished; :data:`CHAPTERS` leads these on to
+their next decision. ``t.legal`` is always up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gunzi_env import bidding, choice, kitty, settlement, tribute, tricks
+from gunzi_env.deal import first_seats, shuffle
+from gunzi_env.order import PROVISIONAL_TRUMP
+from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, bits
+from gunzi_env.tables import HAND, NOBODY, Index, Phase, Tables
+
+__all__ = ["HANDLERS", "IllegalAction", "Phase", "begin_hand", "legal", "next_hand", "play_forced", "reset", "step"]
+
+Legal = Callable[[Tables, Index], Words]
+Apply = Callable[[Tables, Index, Ints], Index]
+
+HANDLERS: dict[Phase, tuple[Legal, Apply]] = {
+    Phase.SHOW: (bidding.show_legal, bidding.show_apply),
+    Phase.BID: (bidding.bid_legal, bidding.bid_apply),
+    Phase.TRIBUTE: (choice.legal, tribute.apply),
+    Phase.RETURN: (choice.legal, tribute.apply_return),
+    Phase.BURY: (choice.bury_legal, kitty.bury_apply),
+    Phase.JOKERS: (kitty.jokers_legal, kitty.jokers_apply),
+    Phase.PICKUP: (choice.legal, kitty.pickup_apply),
+    Phase.LEAD: (tricks.lead_legal, tricks.lead_apply),
+    Phase.FOLLOW: (tricks.follow_legal, tricks.follow_apply),
+}
+
+
+class IllegalAction(ValueError):
+    """An action that the rules refuse; nothing was changed. Names table, phase, seat, action and reason."""
+
+    exit_code = 2
+
+    def __init__(self, action: Any, reason: str, *, table: int = 0, phase: str = "", seat: int = NOBODY) -> None:
+        self.action, self.reason, self.table, self.phase, self.seat = action, reason, table, phase, seat
+        where = f" of seat {seat} in phase {phase} at table {table}" if phase else ""
+        super().__init__(f"illegal action {action!r}{where}: {reason}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.action, self.reason, self.table, self.phase, self.seat)
+
+
+def _rebuild(action: Any, reason: str, table: int, phase: str, seat: int) -> IllegalAction:
+    return IllegalAction(action, reason, table=table, phase=phase, seat=seat)
+
+
+def reset(
+    t: Tables, seed: int | Words, *, table_ids: Words | None = None, match: int = 0, hand: int = 0, begin: bool = True
+) -> None:
+    """Name the deals of all tables and begin the first hand of a match at each.
+
+    ``seed`` and ``table_ids`` (0, 1, ... when not given) are ``uint64``: with ``match`` and ``hand`` they
+    determine every card. ``begin=False`` leaves the hands to :func:`begin_hand`.
+    """
+    t.seed[:] = np.asarray(seed, U64) if not isinstance(seed, int) else U64(seed % 2**64)
+    t.table_id[:] = np.arange(t.num, dtype=U64) if table_ids is None else table_ids
+    t.match[:] = match
+    t.hand[:] = hand
+    if begin:
+        begin_hand(t, np.arange(t.num))
+
+
+def begin_hand(
+    t: Tables,
+    g: Index,
+    *,
+    levels: npt.NDArray[Any] | None = None,
+    dealer: npt.NDArray[Any] | None = None,
+    blood: npt.NDArray[Any] | None = None,
+    draw: npt.NDArray[np.uint8] | None = None,
+) -> None:
+    """Deal a hand at the tables ``g`` and go to its first decision.
+
+    ``levels[n, 2]``, ``dealer[n]`` (-1: the first hand of a match, R4.2) and ``blood[n]`` are the state it starts
+    from, a new match when left out. ``draw[n, D, 54]`` prescribes the cards of the first deal (see
+    :func:`gunzi_env.deal.draw_of_deck`); redeals come from the seed.
+    """
+    rules = t.rules
+    t.levels[g] = rules.first_level if levels is None else levels
+    t.dealer[g] = NOBODY if dealer is None else dealer
+    t.blood[g] = 0 if blood is None else blood
+    t.first_hand[g] = first = t.dealer[g] == NOBODY
+    t.attempt[g] = 0
+    t.first[g] = np.where(first, first_seats(t, g), t.dealer[g])
+    t.level[g] = np.where(first, rules.first_level, t.levels[g, t.dealer[g] & 1])
+    t.draw[g] = shuffle(t, g) if draw is None else draw
+    _open_deal(t, g)
+
+
+def _open_deal(t: Tables, g: Index) -> None:
+    """A clean table, then the bidding; again with other cards where these name no suit (R4.8)."""
+    started = g
+    while len(g):
+        _clear(t, g)
+        g = _finish_bidding(t, bidding.enter(t, g))
+    _refresh(t, started)
+
+
+def _clear(t: Tables, g: Index) -> None:
+    """Nothing shown, nothing known, nothing played."""
+    for cards in (t.shown, t.known, t.loose, t.turned, t.tribute, t.returned, t.trick):
+        cards[:, g] = U64(0)
+    for flags in (t.void, t.no_pair, t.no_triple, t.kitty_shown, t.kitty_public, t.dry, t.dug):
+        flags[g] = False
+    for numbers in (t.score, t.gain, t.next_blood, t.need, t.pickable, t.led_count, t.trick_points):
+        numbers[g] = 0
+    for nobody in (t.trump, t.match_winner, t.next_dealer, t.led_suit, t.best, t.best_slot, t.leader):
+        nobody[g] = NOBODY
+    t.next_levels[g] = t.levels[g]
+    t.held[g] = t.rules.hand_size
+    t.dealer[g[t.first_hand[g]]] = NOBODY
+    t.phase[g] = np.where(t.first_hand[g], Phase.SHOW, Phase.BID)
+
+
+def _finish_bidding(t: Tables, g: Index) -> Index:
+    """From the last bid to the first decision after it; returns the tables to be dealt again, their cards shuffled."""
+    if not len(g):
+        return g
+    again = bidding.close(t, g)
+    _enter_chapters(t, g[~again], Phase.TRIBUTE)
+    g = g[again]
+    t.attempt[g] += 1
+    t.draw[g] = shuffle(t, g)
+    return g
+
+
+CHAPTERS: tuple[tuple[Phase, Callable[[Tables, Index], Index]], ...] = (
+    (Phase.TRIBUTE, tribute.enter),
+    (Phase.RETURN, tribute.enter_return),
+    (Phase.BURY, kitty.enter),
+    (Phase.JOKERS, kitty.enter_jokers),
+    (Phase.LEAD, tricks.enter),
+)
+"""R5.0: the order of a hand after the bidding; each entry returns the tables where it asks nothing."""
+
+
+def _enter_chapters(t: Tables, g: Index, phase: Phase) -> None:
+    """Enter the chapter of ``phase`` and those that follow, until every table waits for a decision."""
+    for chapter, enter in CHAPTERS:
+        if chapter >= phase and len(g):
+            t.phase[g] = chapter
+            g = enter(t, g)
+
+
+def _finish(t: Tables, g: Index, phase: Phase) -> None:
+    """The chapter of ``phase`` is finished at the tables ``g``: go on to what follows."""
+    if phase <= Phase.BID:
+        again = _finish_bidding(t, g)
+        if len(again):
+            _open_deal(t, again)
+    elif phase >= Phase.LEAD:
+        t.phase[g] = Phase.OVER
+        settlement.enter(t, g)
+    else:
+        _enter_chapters(t, g, Phase.LEAD if phase >= Phase.JOKERS else Phase(phase + 1))
+
+
+def _refresh(t: Tables, g: Index) -> None:
+    """Bring ``t.legal`` up to date."""
+    phase = t.phase[g]
+    present = np.bincount(phase, minlength=len(Phase))
+    for p, (legal_words, _) in HANDLERS.items():
+        if present[p]:
+            rows = g[phase == p] if present[p] < len(g) else g
+            t.legal[rows] = legal_words(t, rows)
+    if present[Phase.OVER]:
+        t.legal[g[phase == Phase.OVER]] = U64(0)
+
+
+def legal(t: Tables) -> npt.NDArray[np.bool_]:
+    """The legal actions of every table, ``bool[N, A]``; none where the hand is over."""
+    return t.actions.unpack(t.legal)
+
+
+def step(t: Tables, actions: npt.ArrayLike, *, skip_forced: bool = False) -> None:
+    """Carry out one action a table, ``int[N]``; tables whose hand is over are left alone.
+
+    ``skip_forced`` also plays the decisions that follow as long as there is but one legal action. Raises
+    :class:`IllegalAction`, every table unchanged, if any action is illegal.
+    """
+    chosen = _check(t, actions)
+    g = np.flatnonzero(t.phase != Phase.OVER)
+    _apply(t, g, chosen[g])
+    _refresh(t, g)
+    if skip_forced:
+        play_forced(t, g)
+
+
+def play_forced(t: Tables, g: Index) -> None:
+    """Play on at the tables ``g`` as long as there is but one legal action."""
+    while len(g):
+        g = g[bits(t.legal[g]).sum(axis=1) == 1]
+        if len(g):
+            _apply(t, g, t.actions.pick(t.legal[g], np.zeros(len(g), np.uint8)).astype(np.intp))
+            _refresh(t, g)
+
+
+def _apply(t: Tables, g: Index, actions: Index) -> None:
+    phase = t.phase[g]
+    present = np.bincount(phase, minlength=len(Phase))
+    for p, (_, apply) in HANDLERS.items():
+        if present[p]:
+            here = phase == p
+            finished = apply(t, g[here], actions[here]) if present[p] < len(g) else apply(t, g, actions)
+            if len(finished):
+                _finish(t, finished, p)
+
+
+def next_hand(t: Tables, g: Index) -> None:
+    """Deal the next hand of the match (R9.1), or the first of the next match (R9.3), where a hand is over."""
+    new_match = t.match_winner[g] != NOBODY
+    t.match[g] += new_match
+    t.hand[g] = np.where(new_match, 0, t.hand[g] + 1)
+    levels = np.where(new_match[:, None], t.rules.first_level, t.next_levels[g])
+    begin_hand(t, g, levels=levels, dealer=t.next_dealer[g], blood=t.next_blood[g])
+
+
+def _check(t: Tables, actions: npt.ArrayLike) -> Index:
+    """The actions as indices, if every one of a table that waits is legal."""
+    try:
+        array = np.asarray(actions)
+    except (TypeError, ValueError, OverflowError):
+        array = np.asarray(None)
+    if array.dtype.kind not in "iu" or array.shape != (t.num,):
+        given = f"{array.dtype}{list(array.shape)}"
+        raise IllegalAction(actions, f"give whole numbers of shape [{t.num}], one a table, not {given}")
+    waiting = t.phase != Phase.OVER
+    if not waiting.any():
+        raise IllegalAction(actions, "the hand is over at every table")
+    inside = (array >= 0) & (array < t.actions.n)
+    chosen = np.where(inside, array, 0).astype(np.intp)
+    good = inside & t.actions.is_legal(t.legal, chosen) | ~waiting
+    if not good.all():
+        n = int(np.argmin(good))
+        raise illegal(t, n, array[n].item())
+    return chosen
+
+
+def illegal(t: Tables, n: int, action: int) -> IllegalAction:
+    """The error for an action that is not legal at table ``n``."""
+    phase = Phase(t.phase[n])
+    return IllegalAction(action, _reason(t, n, phase, action), table=n, phase=phase.name, seat=int(t.seat[n]))
+
+
+def _reason(t: Tables, n: int, phase: Phase, action: int) -> str:
+    space = t.actions
+    if not 0 <= action < space.n:
+        return f"actions are 0..{space.n - 1}"
+    level, trump = int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP)
+    name = repr(space.name(action, level, trump))
+    allowed = [space.name(int(a), level, trump) for a in np.flatnonzero(space.unpack(t.legal[n : n + 1])[0])]
+    choices = f"legal are {', '.join(allowed)}" if len(allowed) <= 12 else f"{len(allowed)} others are legal"
+    if action >= space.PASS or phase <= Phase.BID:
+        return f"{name} is no choice here; {choices}"
+    number, slot = action // NUM_SLOTS + 1, action % NUM_SLOTS
+    source = t.source[n] if Phase.TRIBUTE <= phase <= Phase.PICKUP and phase != Phase.JOKERS else HAND + t.seat[n]
+    held = int(((t.planes[:, n, source] >> U64(slot)) & U64(1)).sum())
+    if held < number:
+        return f"{name} asks for {number}, there are {held} to choose from; {choices}"
+    why = {
+        Phase.TRIBUTE: "the largest cards are given, and of equal ones from the highest down (R5.1)",
+        Phase.RETURN: "side cards without points are returned first, from the highest down (R5.4)",
+        Phase.BURY: "cards are named from the highest down, big jokers before small ones (R6.3)",
+        Phase.JOKERS: "only jokers are put in, big ones before small ones (R6.3)",
+        Phase.PICKUP: "the smallest cards are picked up, and of equal ones from the highest down (R6.5)",
+        Phase.LEAD: "one card or several identical ones are led",
+        Phase.FOLLOW: "the led suit comes first (R7.3), then what dead following demands (R7.5); the units of a play "
+        "are named most copies first, then from the highest down",
+    }
+    return f"{name} is not allowed: {why[phase]}; {choices}"

@@ -1,0 +1,171 @@
+"""Multisets of cards as bit planes; every bit trick of the package lives here.
+
+A multiset of cards is ``uint64[D, ...]``, D being the number of decks: plane d has the bit of slot s
+set iff at least d + 1 copies of s are held. So plane 0 is the set of slots held, plane 1 the pairs,
+and a hand's size is the number of bits in all planes together.
+
+Words and shifts are ``uint64`` throughout: ``uint64`` mixed with ``int64`` silently becomes ``float64``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+U64 = np.uint64
+Words = npt.NDArray[np.uint64]
+Ints = npt.NDArray[Any]
+
+NUM_SLOTS = 54
+ZERO, ONE = U64(0), U64(1)
+FULL = U64((1 << NUM_SLOTS) - 1)
+
+BIT: Words = ONE << np.arange(64, dtype=U64)
+"""``uint64[64]``: the word with bit s alone."""
+
+BELOW: Words = BIT - ONE
+"""``uint64[64]``: the word with every bit under s."""
+
+_BELOW_OR_AT: Words = BELOW | BIT
+
+
+def bits(word: Words) -> npt.NDArray[np.uint8]:
+    """How many bits each word has, ``uint8`` of the same shape."""
+    return np.bitwise_count(word)
+
+
+def count(planes: Words) -> npt.NDArray[np.int16]:
+    """How many cards each multiset has: ``uint64[D, ...]`` to ``int16[...]``."""
+    return np.bitwise_count(planes).sum(axis=0, dtype=np.int16)
+
+
+def at_or_below(slot: Ints) -> Words:
+    """Words with the bits 0..slot; slots 0..63, any integer dtype."""
+    return _BELOW_OR_AT[slot]
+
+
+def single(word: Words) -> npt.NDArray[np.uint8]:
+    """The place of the bit in words that have exactly one."""
+    return np.bitwise_count(word - ONE)
+
+
+def lowest(word: Words) -> npt.NDArray[np.uint8]:
+    """The lowest bit's place; 64 for an empty word."""
+    return np.bitwise_count(~word & (word - ONE))
+
+
+def smear(word: Words) -> Words:
+    """Each word with every bit at or under its highest bit set."""
+    for shift in (1, 2, 4, 8, 16, 32):
+        word = word | (word >> U64(shift))
+    return word
+
+
+def highest(word: Words) -> npt.NDArray[np.int8]:
+    """The highest bit's place; -1 for an empty word."""
+    return np.bitwise_count(smear(word)).astype(np.int8) - np.int8(1)
+
+
+def highest_bit(word: Words) -> Words:
+    """Each word's highest bit alone; 0 for an empty word."""
+    smeared = smear(word)
+    return smeared ^ (smeared >> ONE)
+
+
+def drop_lowest(word: Words, k: Ints, most: int) -> Words:
+    """Each word without its ``k`` lowest bits, ``k <= most``."""
+    for i in range(most):
+        word = np.where(k > i, word & (word - ONE), word)
+    return word
+
+
+def select(word: Words, k: Ints) -> npt.NDArray[np.uint8]:
+    """The place of the bit number ``k`` (from 0, lowest first) of each word; k must be below the word's bit count."""
+    word = word.copy()
+    rank = k.astype(np.uint8)
+    place = np.zeros(word.shape, np.uint8)
+    for width in (32, 16, 8, 4, 2, 1):
+        low = np.bitwise_count(word & U64((1 << width) - 1))
+        upper = rank >= low
+        rank -= low * upper
+        word >>= upper * U64(width)
+        place += upper * np.uint8(width)
+    return place
+
+
+def add(a: Words, b: Words) -> Words:
+    """The union of two multisets, ``uint64[D, ...]``; no face may pass D copies."""
+    depth = len(a)
+    out = a | b
+    for d in range(1, depth):
+        for j in range(d):
+            out[d] |= a[j] & b[d - 1 - j]
+    return out
+
+
+def minus(a: Words, b: Words) -> Words:
+    """What is left of ``a`` without ``b``, never below none: ``uint64[D, ...]``."""
+    depth = len(a)
+    out = a & ~b[0]
+    for d in range(depth):
+        for j in range(1, depth - d):
+            out[d] |= a[d + j] & ~b[j]
+    # a >= d + 1 + j and b <= j for some j; the j = 0 term is the start value, b == 0.
+    return out
+
+
+def copies(slot: Ints, number: Ints, depth: int) -> Words:
+    """``number`` copies of ``slot`` as planes ``uint64[depth, ...]``."""
+    bit = BIT[slot]
+    return np.stack([np.where(number > d, bit, ZERO) for d in range(depth)])
+
+
+def kth_smallest(planes: Words, k: Ints) -> npt.NDArray[np.uint8]:
+    """The slot of card number ``k`` (from 1, weakest first) of each multiset; k must not pass its size."""
+    rank = k.astype(np.int16)
+    low = np.zeros(planes.shape[1:], np.uint8)
+    word = planes.copy()
+    for width in (32, 16, 8, 4, 2, 1):
+        inside = np.bitwise_count(word & U64((1 << width) - 1)).sum(axis=0, dtype=np.int16)
+        upper = rank > inside
+        rank -= inside * upper
+        word >>= upper * U64(width)
+        low += upper * np.uint8(width)
+    return low
+
+
+def unpack(words: Words) -> npt.NDArray[np.bool_]:
+    """``uint64[...]`` to ``bool[..., 54]``, bit s to column s."""
+    flat = np.ascontiguousarray(words).view(np.uint8).reshape(*words.shape, 8)
+    return np.unpackbits(flat, axis=-1, bitorder="little")[..., :NUM_SLOTS].view(np.bool_)
+
+
+def pack(flags: npt.NDArray[np.bool_]) -> Words:
+    """``bool[..., k]``, k at most 64, to ``uint64[...]``; the opposite of :func:`unpack`."""
+    shape = flags.shape[:-1]
+    padded = np.zeros((*shape, 64), np.uint8)
+    padded[..., : flags.shape[-1]] = flags
+    packed: Words = np.packbits(padded, axis=-1, bitorder="little").view(U64).reshape(shape)
+    return packed
+
+
+def from_counts(counts: Ints, depth: int) -> Words:
+    """``counts[..., 54]`` (copies of each slot) to planes ``uint64[depth, ...]``."""
+    return np.stack([pack(counts > d) for d in range(depth)])
+
+
+def to_counts(planes: Words) -> npt.NDArray[np.uint8]:
+    """Planes ``uint64[D, ...]`` to ``uint8[..., 54]`` copies of each slot."""
+    return unpack(planes).sum(axis=0, dtype=np.uint8)
+
+
+def thermometer(copy_words: Words) -> Words:
+    """Planes of a multiset from one word per copy, ``uint64[D, ...]``: bit s of word k says whether copy k is in it."""
+    out = np.zeros_like(copy_words)
+    for k, word in enumerate(copy_words):
+        for d in range(k, 0, -1):
+            out[d] |= out[d - 1] & word
+        out[0] |= word
+    return out

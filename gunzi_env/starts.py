@@ -1,0 +1,70 @@
+"""The published distribution of the states that single hands start from.
+
+A hand met in a match depends on the levels, on who deals and on the blood owed. Training and benchmarks that
+play single hands draw these from a file per preset, ``data/starts/PRESET.json``, which :func:`measure` makes
+from matches. Another version of a file is another benchmark. Rules that are no preset use the file of the
+preset with as many decks, less the states that they cannot reach.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gunzi_env.planes import U64, Words
+from gunzi_env.rules import Rules, RulesError
+from gunzi_env.tables import NOBODY, Int8, Int16
+
+VERSION = 1
+_SEAT_BITS = U64(3)
+_FIELDS = ["first_hand", "level_dealers", "level_attackers", "blood", "count"]
+
+
+def _file_name(rules: Rules) -> str:
+    if rules.name != "custom":
+        return rules.name
+    return "four_deck" if rules.decks == 4 else "dalian"
+
+
+@cache
+def table(rules: Rules) -> npt.NDArray[np.int64]:
+    """Rows (first hand?, level of the dealers, of the attackers, blood, count), ``int64[k, 5]``."""
+    text = files("gunzi_env").joinpath(f"data/starts/{_file_name(rules)}.json").read_text("utf-8")
+    document = json.loads(text)
+    if document["version"] != VERSION or document["fields"] != _FIELDS:
+        raise RulesError(f"start states of {_file_name(rules)}: version {document['version']} is not {VERSION}")
+    rows = np.array(document["rows"], np.int64)
+    levels = rows[:, 1:3]
+    fits = ((levels >= rules.first_level) & (levels <= rules.last_level)).all(axis=1) | (rows[:, 0] == 1)
+    rows = rows[fits]
+    rows[rows[:, 0] == 1, 1:3] = rules.first_level
+    return rows
+
+
+def sample(rules: Rules, keys: Words) -> tuple[Int8, Int8, Int16]:
+    """Start states for ``keys[n]`` (uniform 64-bit words): levels ``[n, 2]``, dealer ``[n]`` (-1: first hand), blood ``[n]``."""
+    rows = table(rules)
+    ends = rows[:, 4].cumsum()
+    dealer = (keys & _SEAT_BITS).astype(np.int8)
+    row = rows[np.searchsorted(ends, ((keys >> U64(2)) % U64(ends[-1])).astype(np.int64), side="right")]
+    mine = row[:, 1:3].astype(np.int8)
+    levels = np.where((dealer & 1)[:, None] == 0, mine, mine[:, ::-1])
+    return levels, np.where(row[:, 0] == 1, np.int8(NOBODY), dealer), row[:, 3].astype(np.int16)
+
+
+def document(rules: Rules, source: str, rows: dict[tuple[int, int, int, int], int]) -> dict[str, Any]:
+    """A file's contents: ``rows`` maps (first hand?, level of dealers, of attackers, blood) to how often it was met."""
+    ordered = [[*state, count] for state, count in sorted(rows.items())]
+    return {
+        "version": VERSION,
+        "preset": rules.name,
+        "rules": rules.digest,
+        "source": source,
+        "fields": _FIELDS,
+        "rows": ordered,
+    }

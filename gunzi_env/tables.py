@@ -1,0 +1,311 @@
+"""The state of N tables as a struct of arrays, table index first; the cards alone are bit planes, plane first.
+
+Everything that holds slots of table n is labelled by that hand's order (:mod:`gunzi_env.order`). Until the
+bidding closes the order is provisional: spades stand in the trump block.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gunzi_env import actions, order
+from gunzi_env.actions import ActionSpace
+from gunzi_env.cards import NUM_FACES
+from gunzi_env.planes import U64, Words
+from gunzi_env.rules import Rules
+
+Index = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
+Int8 = npt.NDArray[np.int8]
+Int16 = npt.NDArray[np.int16]
+Int32 = npt.NDArray[np.int32]
+
+
+class Phase(IntEnum):
+    """What the seat to move decides."""
+
+    SHOW = 0
+    """Show a big joker or not (R4.2)."""
+    BID = 1
+    """Bid or pass (R4.4-6)."""
+    TRIBUTE = 2
+    """Which of equal cards to give (R5.1)."""
+    RETURN = 3
+    """Which cards to give back (R5.4)."""
+    BURY = 4
+    """The dealer's exchange (R6.2)."""
+    JOKERS = 5
+    """Another player's jokers for the kitty (R6.5)."""
+    PICKUP = 6
+    """Which of equal cards to pick up for them (R6.5)."""
+    LEAD = 7
+    FOLLOW = 8
+    OVER = 9
+    """The hand is over; nothing is to decide."""
+
+
+# Holders: where a card can be. The current trick lies among the played cards.
+STOCK, HAND, KITTY, PLAYED, PENDING, NUM_HOLDERS = 0, 1, 5, 6, 10, 11
+
+NOBODY = -1
+"""No seat, no suit, no team."""
+
+DEALING = -1
+"""``passes`` while cards are being dealt."""
+
+_PLANES = {"planes": (NUM_HOLDERS,), "trick": (4,), "shown": (4,), "known": (4,)}
+_PLANES |= {"loose": (), "turned": (), "tribute": (), "returned": ()}
+
+_SCALARS: dict[str, tuple[type, tuple[int, ...]]] = {
+    "seed": (np.uint64, ()),
+    "table_id": (np.uint64, ()),
+    "match": (np.int32, ()),
+    "hand": (np.int32, ()),
+    "attempt": (np.int32, ()),
+    "phase": (np.int8, ()),
+    "seat": (np.int8, ()),
+    "levels": (np.int8, (2,)),
+    "level": (np.int8, ()),
+    "trump": (np.int8, ()),
+    "dealer": (np.int8, ()),
+    "first": (np.int8, ()),
+    "first_hand": (np.bool_, ()),
+    "blood": (np.int16, ()),
+    "drawn": (np.int16, ()),
+    "passes": (np.int8, ()),
+    "bid_strength": (np.int8, ()),
+    "bid_suit": (np.int8, ()),
+    "bid_seat": (np.int8, ()),
+    "giver": (np.int8, ()),
+    "receiver": (np.int8, ()),
+    "source": (np.int8, ()),
+    "choice": (np.uint64, ()),
+    "need": (np.int16, ()),
+    "last": (np.int8, ()),
+    "last_copies": (np.int8, ()),
+    "floor": (np.int8, ()),
+    "kitty_shown": (np.bool_, ()),
+    "kitty_public": (np.bool_, ()),
+    "dry": (np.bool_, ()),
+    "pickable": (np.int16, ()),
+    "leader": (np.int8, ()),
+    "led_suit": (np.int8, ()),
+    "led_count": (np.int8, ()),
+    "led_mask": (np.uint64, ()),
+    "win_mask": (np.uint64, ()),
+    "best": (np.int8, ()),
+    "best_slot": (np.int8, ()),
+    "trick_points": (np.int16, ()),
+    "held": (np.int16, ()),
+    "score": (np.int16, ()),
+    "void": (np.bool_, (4, 4)),
+    "no_pair": (np.bool_, (4, 4)),
+    "no_triple": (np.bool_, (4, 4)),
+    "dug": (np.bool_, ()),
+    "gain": (np.int8, (2,)),
+    "next_levels": (np.int8, (2,)),
+    "next_dealer": (np.int8, ()),
+    "next_blood": (np.int16, ()),
+    "match_winner": (np.int8, ()),
+}
+
+
+class Tables:
+    """N tables of one game. D decks, A actions; all arrays are owned and changed by the engine alone."""
+
+    # Cards, uint64, plane first.
+    planes: Words  # [D, N, 11] every card of the table, by holder: stock, hands, kitty, played by seat, pending
+    trick: Words  # [D, N, 4] the current trick by seat; these cards are also among the played
+    shown: Words  # [D, N, 4] cards shown by a seat in bids (R4.4) or an exemption (R5.5)
+    known: Words  # [D, N, 4] cards that everybody knows a seat held when play began, at least (see kitty.py)
+    loose: Words  # [D, N] cards that everybody knows to have been in the dealer's hand or the kitty then, at least
+    turned: Words  # [D, N] kitty cards turned up to find dealer or suit (R4.3, R4.7)
+    tribute: Words  # [D, N] cards given (R5.1)
+    returned: Words  # [D, N] cards given back (R5.4), seen by the two alone
+    draw: npt.NDArray[np.uint8]  # [N, D, 54] when each copy of each face is dealt, 0 first
+    legal: Words  # [N, D + 1] legal actions (see actions.py), kept up to date
+
+    # Which deal this is.
+    seed: Words  # [N]
+    table_id: Words  # [N] tables of one id and seed have the same deals
+    match: Int32  # [N] matches finished before this one
+    hand: Int32  # [N] hands finished before this one in this match
+    attempt: Int32  # [N] redeals of this hand (R4.8)
+
+    # Where the hand stands.
+    phase: Int8  # [N] Phase
+    seat: Int8  # [N] who decides
+    levels: Int8  # [N, 2] levels of the teams {0, 2} and {1, 3}
+    level: Int8  # [N] level of the hand (R2.1)
+    trump: Int8  # [N] trump suit, NOBODY until it is known
+    dealer: Int8  # [N] NOBODY until it is known (R4.2)
+    first: Int8  # [N] the seat dealt first (R4.1)
+    first_hand: Flags  # [N] is this the first hand of a match?
+    blood: Int16  # [N] tribute cards owed in this hand (R5.1)
+
+    # Bidding (R4).
+    drawn: Int16  # [N] cards dealt so far
+    passes: Int8  # [N] consecutive passes in the closing window, DEALING before it
+    bid_strength: Int8  # [N] standing bid (R4.5), 0 for none
+    bid_suit: Int8  # [N]
+    bid_seat: Int8  # [N]
+
+    # Choosing cards one by one (tribute, return, burial, pick-up, a play).
+    giver: Int8  # [N] who gives tribute
+    receiver: Int8  # [N] who gets it and returns as many
+    source: Int8  # [N] the holder chosen from
+    choice: Words  # [N] the slots that may be chosen
+    need: Int16  # [N] cards still to name
+    last: Int8  # [N] the slot named last; what follows lies below (units of a play) or not above (single cards)
+    last_copies: Int8  # [N] most copies that the next unit of a play may have
+    floor: Int8  # [N] what dead following still demands (R7.5), see tricks.py
+
+    # Kitty (R6).
+    kitty_shown: Flags  # [N] was the kitty shown before the exchange (R6.1)?
+    kitty_public: Flags  # [N] does everybody know what lies buried (R6.4)?
+    dry: Flags  # [N]
+    pickable: Int16  # [N] how many jokers the others may still put in (R6.5)
+
+    # Play (R7).
+    leader: Int8  # [N]
+    led_suit: Int8  # [N] 0..3, NOBODY while leading
+    led_count: Int8  # [N] cards led, 0 while leading
+    led_mask: Words  # [N] the slots of the led suit
+    win_mask: Words  # [N] the slots that can win: led suit and trumps
+    best: Int8  # [N] who wins the trick so far
+    best_slot: Int8  # [N] and with which card
+    trick_points: Int16  # [N]
+    held: Int16  # [N] cards in each hand when the trick began
+    score: Int16  # [N] S: what the attackers count (R8.1)
+    void: Flags  # [N, seat, suit] seen to have run out of a suit
+    no_pair: Flags  # [N, seat, suit] seen to have had no exact pair when it was owed (dead following)
+    no_triple: Flags  # [N, seat, suit]
+
+    # Result (R9), valid once the hand is over.
+    dug: Flags  # [N]
+    gain: Int8  # [N, 2] levels gained before R9.2
+    next_levels: Int8  # [N, 2]
+    next_dealer: Int8  # [N] NOBODY once the match has ended
+    next_blood: Int16  # [N]
+    match_winner: Int8  # [N] team, NOBODY while the match goes on
+
+    def __init__(self, rules: Rules, num: int) -> None:
+        """``num`` empty tables; :func:`gunzi_env.engine.reset` deals them."""
+        if isinstance(num, bool) or not isinstance(num, int) or num < 1:
+            raise ValueError(f"number of tables is {num!r}: it must be a positive whole number")
+        self.rules = rules
+        self.num = num
+        decks = rules.decks
+        for name, shape in _PLANES.items():
+            setattr(self, name, np.zeros((decks, num, *shape), U64))
+        for name, (dtype, shape) in _SCALARS.items():
+            setattr(self, name, np.zeros((num, *shape), dtype))
+        self.draw = np.zeros((num, decks, NUM_FACES), np.uint8)
+        self.legal = np.zeros((num, decks + 1), U64)
+        self._bind()
+
+    def _bind(self) -> None:
+        self.layout = order.layout(self.rules.mixed_trump_rank)
+        self.actions: ActionSpace = actions.space(self.rules)
+        self.flat: Words = self.planes.reshape(self.rules.decks, -1)  # a view: [D, N * 11]
+
+    def holder(self, g: Index, holder: int | npt.NDArray[Any]) -> Words:
+        """The planes ``uint64[D, n]`` of one holder a table; a copy."""
+        return self.flat.take(g * NUM_HOLDERS + holder, axis=1)
+
+    def put(self, g: Index, holder: int | npt.NDArray[Any], planes: Words) -> None:
+        """Replace the planes of one holder a table."""
+        self.flat[:, g * NUM_HOLDERS + holder] = planes
+
+    def arrays(self) -> Iterator[tuple[str, npt.NDArray[Any], int]]:
+        """Every array with its name and the axis of the tables."""
+        for name in _PLANES:
+            yield name, getattr(self, name), 1
+        for name in (*_SCALARS, "draw", "legal"):
+            yield name, getattr(self, name), 0
+
+    def select(self, idx: Index) -> Tables:
+        """A copy of some tables, in the order of ``idx`` (which may repeat)."""
+        rows = np.arange(self.num)[idx]
+        out = object.__new__(Tables)
+        out.rules, out.num = self.rules, len(rows)
+        for name, array, axis in self.arrays():
+            setattr(out, name, array.take(rows, axis=axis))
+        out._bind()
+        return out
+
+    def clone(self) -> Tables:
+        """A copy that shares nothing."""
+        out = object.__new__(Tables)
+        out.rules, out.num = self.rules, self.num
+        for name, array, _ in self.arrays():
+            setattr(out, name, array.copy())
+        out._bind()
+        return out
+
+    def assign(self, idx: Index, other: Tables) -> None:
+        """Overwrite the tables ``idx`` with all tables of ``other``, which must have the same rules."""
+        if other.rules != self.rules:
+            raise ValueError("tables of other rules cannot be assigned")
+        for name, array, axis in self.arrays():
+            if axis:
+                array[:, idx] = getattr(other, name)
+            else:
+                array[idx] = getattr(other, name)
+
+    def save(self) -> bytes:
+        """The arrays as an uncompressed ``.npz`` file; rules are not in it."""
+        buffer = io.BytesIO()
+        np.savez(buffer, **{name: array for name, array, _ in self.arrays()})  # type: ignore[arg-type]
+        return buffer.getvalue()
+
+    @classmethod
+    def load(cls, rules: Rules, data: bytes) -> Tables:
+        """Tables from :meth:`save`; ``ValueError`` where names, shapes or types differ from those of ``rules``."""
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+        except Exception as error:
+            raise ValueError(f"no saved tables: {error}") from None
+        num = len(arrays["phase"]) if "phase" in arrays else 0
+        if not num:
+            raise ValueError("no saved tables: the field 'phase' is missing or empty")
+        out = cls(rules, num)
+        for name, array, _ in out.arrays():
+            found = arrays.get(name)
+            if found is None or found.shape != array.shape or found.dtype != array.dtype:
+                raise ValueError(f"saved tables do not fit these rules: field {name!r} is missing or of another shape")
+            array[...] = found
+        return out
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Rules and arrays; what follows from them is bound anew."""
+        return {"rules": self.rules, "num": self.num} | {name: array for name, array, _ in self.arrays()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
+
+    def __eq__(self, other: object) -> bool:
+        """Same rules and every array equal."""
+        if not isinstance(other, Tables):
+            return NotImplemented
+        return self.rules == other.rules and all(
+            np.array_equal(array, getattr(other, name)) for name, array, _ in self.arrays()
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+    def hash64(self, n: int = 0) -> int:
+        """A 64-bit hash of one table's state, the same in any batch and process."""
+        digest = hashlib.blake2b(self.rules.digest.encode(), digest_size=8)
+        for _, array, axis in self.arrays():
+            digest.update(np.ascontiguousarray(array[:, n] if axis else array[n]).tobytes())
+        return int.from_bytes(digest.digest(), "little")
