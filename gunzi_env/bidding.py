@@ -99,6 +99,12 @@ def _held_kinds(t: Tables, g: Index, seat: Ints) -> npt.NDArray[np.int8]:
     return ((hand[:, None] & bit) != 0).sum(axis=0, dtype=np.int8)
 
 
+def can_decide(t: Tables, g: Index) -> Flags:
+    """Has the seat to move, with the cards it holds, a joker to show or a bid to make?"""
+    held = _held_kinds(t, g, t.seat[g])
+    return np.where(t.first_hand[g], held[5] > 0, _can_bid(t, g, held))
+
+
 def _ask_in_turn(t: Tables, g: Index) -> Flags:
     """R4.6: go round until somebody has a choice or four in a row have passed; which tables ask somebody."""
     asked = np.zeros(len(g), np.bool_)
@@ -107,8 +113,7 @@ def _ask_in_turn(t: Tables, g: Index) -> Flags:
         if not waiting.any():
             break
         rows = g[waiting]
-        held = _held_kinds(t, rows, t.seat[rows])
-        able = np.where(t.first_hand[rows], held[5] > 0, _can_bid(t, rows, held))
+        able = can_decide(t, rows)
         asked[waiting] = able
         silent = rows[~able]
         t.passes[silent] += 1

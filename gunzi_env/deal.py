@@ -73,7 +73,8 @@ def shuffle(t: Tables, g: Index) -> npt.NDArray[np.uint8]:
     cards = (keys & _CARD_BITS).astype(np.intp)
     draw = np.empty((len(g), number), np.uint8)
     np.put_along_axis(draw, cards, np.arange(number, dtype=np.uint8)[None], axis=1)
-    return draw.reshape(len(g), t.rules.decks, NUM_FACES)
+    # Copies are alike: in dealing order, a deal is the same whether it was shuffled or read from a record.
+    return np.sort(draw.reshape(len(g), t.rules.decks, NUM_FACES), axis=1)
 
 
 def draw_of_deck(rules: Rules, deck: list[int]) -> npt.NDArray[np.uint8]:

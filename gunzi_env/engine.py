@@ -103,12 +103,12 @@ def _open_deal(t: Tables, g: Index) -> None:
     """A clean table, then the bidding; again with other cards where these name no suit (R4.8)."""
     started = g
     while len(g):
-        _clear(t, g)
+        clear(t, g)
         g = _finish_bidding(t, bidding.enter(t, g))
-    _refresh(t, started)
+    refresh(t, started)
 
 
-def _clear(t: Tables, g: Index) -> None:
+def clear(t: Tables, g: Index) -> None:
     """Nothing shown, nothing known, nothing played."""
     for cards in (t.shown, t.known, t.loose, t.turned, t.tribute, t.returned, t.trick):
         cards[:, g] = U64(0)
@@ -129,7 +129,7 @@ def _finish_bidding(t: Tables, g: Index) -> Index:
     if not len(g):
         return g
     again = bidding.close(t, g)
-    _enter_chapters(t, g[~again], Phase.TRIBUTE)
+    enter_chapters(t, g[~again], Phase.TRIBUTE)
     g = g[again]
     t.attempt[g] += 1
     t.draw[g] = shuffle(t, g)
@@ -146,7 +146,7 @@ CHAPTERS: tuple[tuple[Phase, Callable[[Tables, Index], Index]], ...] = (
 """R5.0: the order of a hand after the bidding; each entry returns the tables where it asks nothing."""
 
 
-def _enter_chapters(t: Tables, g: Index, phase: Phase) -> None:
+def enter_chapters(t: Tables, g: Index, phase: Phase) -> None:
     """Enter the chapter of ``phase`` and those that follow, until every table waits for a decision."""
     for chapter, enter in CHAPTERS:
         if chapter >= phase and len(g):
@@ -164,10 +164,10 @@ def _finish(t: Tables, g: Index, phase: Phase) -> None:
         t.phase[g] = Phase.OVER
         settlement.enter(t, g)
     else:
-        _enter_chapters(t, g, Phase.LEAD if phase >= Phase.JOKERS else Phase(phase + 1))
+        enter_chapters(t, g, Phase.LEAD if phase >= Phase.JOKERS else Phase(phase + 1))
 
 
-def _refresh(t: Tables, g: Index) -> None:
+def refresh(t: Tables, g: Index) -> None:
     """Bring ``t.legal`` up to date."""
     phase = t.phase[g]
     present = np.bincount(phase, minlength=len(Phase))
@@ -193,7 +193,7 @@ def step(t: Tables, actions: npt.ArrayLike, *, skip_forced: bool = False) -> Non
     chosen = _check(t, actions)
     g = np.flatnonzero(t.phase != Phase.OVER)
     _apply(t, g, chosen[g])
-    _refresh(t, g)
+    refresh(t, g)
     if skip_forced:
         play_forced(t, g)
 
@@ -204,7 +204,7 @@ def play_forced(t: Tables, g: Index) -> None:
         g = g[bits(t.legal[g]).sum(axis=1) == 1]
         if len(g):
             _apply(t, g, t.actions.pick(t.legal[g], np.zeros(len(g), np.uint8)).astype(np.intp))
-            _refresh(t, g)
+            refresh(t, g)
 
 
 def _apply(t: Tables, g: Index, actions: Index) -> None:

@@ -41,8 +41,7 @@ def enter(t: Tables, g: Index) -> Index:
     choice.give(t, rows, hand, kitty[:, ~dry])
     t.put(rows, KITTY, np.zeros_like(kitty[:, ~dry]))
     nothing = np.zeros(len(rows), U64)
-    need = np.full(len(rows), t.rules.kitty_size, np.int16)
-    choice.begin(t, rows, hand, nothing, nothing | FULL, need)
+    choice.begin(t, rows, hand, nothing, nothing | FULL, count(kitty[:, ~dry]))
     return g[dry]
 
 
@@ -86,10 +85,10 @@ def _make_public(t: Tables, g: Index) -> None:
 def enter_jokers(t: Tables, g: Index) -> Index:
     """R6.5: begin with the dealer's next; returns the tables where nobody can bury a joker."""
     t.seat[g] = (t.dealer[g] + 1) & 3
-    return _ask_in_turn(t, g)
+    return ask_in_turn(t, g)
 
 
-def _ask_in_turn(t: Tables, g: Index) -> Index:
+def ask_in_turn(t: Tables, g: Index) -> Index:
     """Go on to the next seat that could bury a joker; returns the tables where all three have been passed."""
     waiting = g
     finished = [g[:0]]
@@ -164,4 +163,4 @@ def _pick_up(t: Tables, g: Index) -> Index:
 def _next_seat(t: Tables, g: Index) -> Index:
     t.phase[g] = Phase.JOKERS
     t.seat[g] = (t.seat[g] + 1) & 3
-    return _ask_in_turn(t, g)
+    return ask_in_turn(t, g)

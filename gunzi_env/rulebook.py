@@ -66,7 +66,7 @@ def parse_level(rules: Rules, level: int | str) -> int:
     return rank
 
 
-def _planes(t: Tables, text: str) -> Words:
+def cards_planes(t: Tables, text: str) -> Words:
     """A text's cards as planes ``uint64[D, 1]`` in the order of table 0."""
     faces = parse_hand(text, t.rules.decks)
     counts = np.zeros((1, NUM_SLOTS), int)
@@ -103,7 +103,7 @@ def legal_plays(rules: Source, level: int | str, trump: str, hand: str, lead: st
     ['H9 H9']
     """
     t = _table(rules, level, trump)
-    cards = _planes(t, hand)
+    cards = cards_planes(t, hand)
     size = int(planes.count(cards)[0])
     if not size:
         raise ValueError("the hand is empty")
@@ -138,7 +138,7 @@ def trick_winner(rules: Source, level: int | str, trump: str, plays: Sequence[st
         raise ValueError(f"a trick has 1 to 4 plays, not {len(plays)}")
     number = _open(t, plays[0])
     for seat, play in enumerate(plays[1:], start=1):
-        cards = _planes(t, play)
+        cards = cards_planes(t, play)
         if planes.count(cards)[0] != number:
             raise ValueError(f"{play!r} has {planes.count(cards)[0]} cards, the lead has {number}")
         tricks.contest(t, ONE_TABLE, np.array([seat], np.int8), cards)
@@ -152,7 +152,7 @@ def is_dry(rules: Source, level: int | str, trump: str, kitty_cards: str) -> boo
     (True, False)
     """
     t = _table(rules, level, trump)
-    return bool(kitty.is_dry(t.rules, t.layout, t.level, _planes(t, kitty_cards))[0])
+    return bool(kitty.is_dry(t.rules, t.layout, t.level, cards_planes(t, kitty_cards))[0])
 
 
 def tribute_choices(rules: Source, level: int | str, trump: str, hand: str, blood: int) -> list[str]:
@@ -164,7 +164,7 @@ def tribute_choices(rules: Source, level: int | str, trump: str, hand: str, bloo
     t = _table(rules, level, trump)
     if blood < 0:
         raise ValueError(f"blood is {blood}: it cannot be negative")
-    t.put(ONE_TABLE, HAND, _planes(t, hand))
+    t.put(ONE_TABLE, HAND, cards_planes(t, hand))
     t.dealer[0], t.blood[0] = 1, blood
     mask = tribute.giveable_mask(t, ONE_TABLE)
     need = np.minimum(blood, planes.count(tribute.giveable(t, ONE_TABLE, np.zeros(1, np.int8)))).astype(np.int16)
@@ -178,7 +178,7 @@ def pickup_choices(rules: Source, level: int | str, trump: str, kitty_cards: str
     ['D4', 'H4']
     """
     t = _table(rules, level, trump)
-    cards = _planes(t, kitty_cards)
+    cards = cards_planes(t, kitty_cards)
     t.put(ONE_TABLE, KITTY, cards)
     mask = kitty.pickable_mask(t.layout, t.level)
     most = int(planes.count(cards & mask)[0])

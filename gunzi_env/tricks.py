@@ -30,7 +30,7 @@ _ANY = np.int8(63)
 def enter(t: Tables, g: Index) -> Index:
     """The dealer leads the first trick (R7.1)."""
     t.seat[g] = t.leader[g] = t.dealer[g]
-    t.held[g] = t.rules.hand_size
+    t.held[g] = count(t.holder(g, HAND + t.dealer[g]))
     _open_trick(t, g)
     return g[:0]
 

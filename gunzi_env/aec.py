@@ -1,0 +1,347 @@
+"""The game as a PettingZoo AEC environment: one table, four agents, masked actions.
+
+>>> environment = env()
+>>> environment.reset(seed=7)
+>>> observation, reward, termination, truncation, info = environment.last()
+>>> observation["observation"].shape, int(observation["action_mask"].sum())
+((1179,), 2)
+
+``raw_env`` is the fast path and refuses an illegal action with :class:`gunzi_env.engine.IllegalAction`;
+``env`` adds the wrappers of PettingZoo's classic games and ends the game instead. For training use
+:class:`gunzi_env.vector.VectorEnv`.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from gymnasium.utils import seeding
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from gunzi_env import engine, observe, position, record, render, starts
+from gunzi_env.deal import draw_of_deck, start_keys
+from gunzi_env.cards import parse_cards
+from gunzi_env.engine import IllegalAction
+from gunzi_env.planes import bits
+from gunzi_env.rulebook import ONE_TABLE, parse_level
+from gunzi_env.rules import Rules, load_rules
+from gunzi_env.tables import NOBODY, Phase, Tables
+from gunzi_env.vector import Episode, Reward, check_episode, team_rewards
+
+AGENTS = [f"player_{seat}" for seat in range(4)]
+_OPTIONS = ("levels", "dealer", "blood", "deal", "position", "record")
+_RENDER_MODES = ("ansi", "human")
+
+Observation = dict[str, Any]
+
+
+def env(**kwargs: Any) -> AECEnv[str, Observation, int]:
+    """:class:`raw_env` in the wrappers of PettingZoo's classic games: an illegal action ends the game."""
+    inner: AECEnv[str, Observation, int] = raw_env(**kwargs)
+    inner = wrappers.TerminateIllegalWrapper(inner, illegal_reward=-1)
+    inner = wrappers.AssertOutOfBoundsWrapper(inner)
+    return wrappers.OrderEnforcingWrapper(inner)
+
+
+class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name for it
+    """One table of Da Gunzi. Observations are dicts of ``observation`` and ``action_mask`` (int8, zeros for a seat that is not to move)."""
+
+    metadata = {  # noqa: RUF012 - PettingZoo's contract
+        "name": "dagunzi_v0",
+        "render_modes": list(_RENDER_MODES),
+        "render_fps": 2,
+        "is_parallelizable": False,
+    }
+
+    def __init__(
+        self,
+        rules: str | Path | Rules = "dalian",
+        episode: Episode = "hand",
+        reward: Reward | None = None,
+        render_mode: str | None = None,
+        observation: Literal["flat", "dict"] = "flat",
+        max_hands: int | None = None,
+        deal_value: float = 0.5,
+        skip_forced: bool = False,
+    ) -> None:
+        """``reward``: see :func:`gunzi_env.vector.team_rewards`; ``observation="dict"`` gives the encoding's pieces by name;
+        ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays decisions without a choice."""
+        super().__init__()
+        self.rules = load_rules(rules)
+        self.episode: Episode = episode
+        self.reward = check_episode(episode, reward)
+        if render_mode not in (None, *_RENDER_MODES):
+            raise ValueError(f"unknown render_mode {render_mode!r}: use None or {', '.join(_RENDER_MODES)}")
+        if observation not in ("flat", "dict"):
+            raise ValueError(f"unknown observation {observation!r}: use flat or dict")
+        if max_hands is not None and (type(max_hands) is not int or max_hands < 1):
+            raise ValueError(f"max_hands is {max_hands!r}: it must be None or a positive whole number")
+        self.render_mode = render_mode
+        self.observation = observation
+        self.max_hands = max_hands
+        self.deal_value = deal_value
+        self.skip_forced = skip_forced
+        self.possible_agents = list(AGENTS)
+        self.agents: list[str] = []
+        self.tables = Tables(self.rules, 1)
+        self._make_spaces()
+        self._np_random: np.random.Generator | None = None
+
+    def _make_spaces(self) -> None:
+        number = self.tables.actions.n
+        self._action_space = spaces.Discrete(number)
+        pieces: spaces.Space[Any] = spaces.Box(0, 1, (observe.size(self.rules),), np.uint8)
+        if self.observation == "dict":
+            sizes = {name: spaces.Box(0, 1, (width,), np.uint8) for name, _, width in observe.spec(self.rules)}
+            pieces = spaces.Dict(sizes)
+        mask = spaces.Box(0, 1, (number,), np.int8)
+        self._observation_space = spaces.Dict({"observation": pieces, "action_mask": mask})
+        width = 4 * observe.size(self.rules) + observe.privileged_size(self.rules) + 4
+        self.state_space = spaces.Box(0, 1, (width,), np.uint8)
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The same object for every agent."""
+        return self._observation_space
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The same object for every agent; seed a copy to sample per agent."""
+        return self._action_space
+
+    # The episode ----------------------------------------------------------------------------------
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode.
+
+        Options: ``levels`` (two numbers), ``dealer`` (seat, or -1 for the first hand of a match), ``blood``,
+        ``deal`` (all cards in dealing order, as text), ``position`` (:mod:`gunzi_env.position` text or tables of
+        one), ``record`` (text to go on from). Without them a hand starts from the published distribution of
+        states, a match from its beginning. Unknown options are ignored with a warning.
+        """
+        if seed is not None or self._np_random is None:
+            self._np_random, _ = seeding.np_random(seed)
+        chosen = self._options(options or {})
+        # A fresh seed a game, drawn from the seeded generator: two resets without a seed differ.
+        number = int(self._np_random.integers(2**63))
+        self._begin(number, chosen)
+        self.agents = list(AGENTS)
+        self.rewards = dict.fromkeys(AGENTS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
+        self.terminations = dict.fromkeys(AGENTS, False)
+        self.truncations = dict.fromkeys(AGENTS, False)
+        self._hands_played = 0
+        self._refresh()
+
+    @staticmethod
+    def _options(options: dict[str, Any]) -> dict[str, Any]:
+        unknown = [key for key in options if key not in _OPTIONS]
+        if unknown:
+            warnings.warn(f"unknown reset options {unknown} are ignored; known are {', '.join(_OPTIONS)}", stacklevel=3)
+        return {key: value for key, value in options.items() if key in _OPTIONS}
+
+    def _begin(self, number: int, options: dict[str, Any]) -> None:
+        t = Tables(self.rules, 1)
+        self.recorder: record.Recorder | None = record.Recorder(self.rules)
+        if "position" in options:
+            given = options["position"]
+            t = given.clone() if isinstance(given, Tables) else position.parse(given)
+            if t.rules != self.rules or t.num != 1:
+                raise position.PositionError("the position is not one table of this environment's rules")
+            self.recorder = None  # its cards were never dealt
+        elif "record" in options:
+            read = record.parse(options["record"])
+            if read.rules != self.rules:
+                raise record.RecordError("the record has other rules than this environment")
+            t = record.replay(read)
+            self.recorder.record.hands = read.hands
+        else:
+            engine.reset(t, number, begin=False)
+            self._deal(t, options)
+            self.recorder.begin(t)
+        self.tables = t
+        self._play_forced()
+
+    def _deal(self, t: Tables, options: dict[str, Any]) -> None:
+        levels, dealer, blood = starts.sample(self.rules, start_keys(t, ONE_TABLE))
+        if self.episode == "match" or any(key in options for key in ("levels", "dealer", "blood", "deal")):
+            levels[:], dealer[:], blood[:] = self.rules.first_level, NOBODY, 0
+        if "levels" in options:
+            levels[0] = [parse_level(self.rules, level) for level in options["levels"]]
+        if "dealer" in options:
+            if options["dealer"] not in range(-1, 4):
+                raise ValueError(f"dealer is {options['dealer']!r}: it must be a seat 0..3, or -1 for a first hand")
+            dealer[0] = options["dealer"]
+        if "blood" in options:
+            if options["blood"] not in range(self.rules.hand_size):
+                raise ValueError(f"blood is {options['blood']!r}: it must be within 0..{self.rules.hand_size - 1}")
+            blood[0] = options["blood"]
+        if dealer[0] == NOBODY and (blood[0] or (levels[0] != self.rules.first_level).any()):
+            raise ValueError("levels and blood need a dealer: the first hand of a match has none (R4.2, R5.1)")
+        draw = draw_of_deck(self.rules, parse_cards(options["deal"])) if "deal" in options else None
+        engine.begin_hand(t, ONE_TABLE, levels=levels, dealer=dealer, blood=blood, draw=draw)
+
+    def step(self, action: int | None) -> None:
+        """The selected agent's action; None for an agent whose game is over. Raises ``IllegalAction``, nothing changed."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        number = self._checked(action)
+        t = self.tables
+        self._advance(number)
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        if t.phase[0] == Phase.OVER:
+            self._finish_hand()
+        self._refresh()
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def _advance(self, number: int) -> None:
+        """One decision, and with ``skip_forced`` those after it that have a single legal action; all are recorded."""
+        self._note(number)
+        engine.step(self.tables, [number])
+        self._play_forced()
+
+    def _play_forced(self) -> None:
+        t = self.tables
+        while self.skip_forced and bits(t.legal).sum() == 1:
+            self._note(forced := int(t.actions.pick(t.legal, np.zeros(1, np.uint8))[0]))
+            engine.step(t, [forced])
+
+    def _checked(self, action: Any) -> int:
+        t = self.tables
+        if isinstance(action, bool | np.bool_) or not isinstance(action, int | np.integer):
+            where = {"phase": Phase(t.phase[0]).name, "seat": int(t.seat[0])}
+            raise IllegalAction(action, f"an action is a whole number 0..{t.actions.n - 1}", **where)  # type: ignore[arg-type]
+        number = int(action)
+        if not 0 <= number < t.actions.n or not t.actions.is_legal(t.legal, np.array([number]))[0]:
+            raise engine.illegal(t, 0, number)
+        return number
+
+    def _note(self, number: int) -> None:
+        if self.recorder is not None:
+            self.recorder.note(self.tables, number)
+
+    def _finish_hand(self) -> None:
+        t = self.tables
+        if self.recorder is not None:
+            self.recorder.end(t)
+        team = float(team_rewards(t, ONE_TABLE, self.reward, self.deal_value)[0])
+        self.rewards = {agent: team if seat % 2 == 0 else -team for seat, agent in enumerate(AGENTS)}
+        self._hands_played += 1
+        if self.episode == "hand" or t.match_winner[0] != NOBODY:
+            self.terminations = dict.fromkeys(AGENTS, True)
+        elif self.max_hands is not None and self._hands_played >= self.max_hands:
+            self.truncations = dict.fromkeys(AGENTS, True)
+        else:
+            engine.next_hand(t, ONE_TABLE)
+            if self.recorder is not None:
+                self.recorder.begin(t)
+            self._play_forced()
+
+    def _refresh(self) -> None:
+        """Who is to move, and the masks."""
+        t = self.tables
+        seat = int(t.seat[0])
+        over = t.phase[0] == Phase.OVER
+        self.agent_selection = AGENTS[seat]
+        self._masks = {agent: np.zeros(t.actions.n, np.int8) for agent in AGENTS}
+        if not over:
+            self._masks[AGENTS[seat]] = t.actions.unpack(t.legal)[0].astype(np.int8)
+        self.infos: dict[str, dict[str, Any]] = {agent: {"action_mask": self._masks[agent]} for agent in self.agents}
+
+    # What is seen ---------------------------------------------------------------------------------
+
+    def observe(self, agent: str) -> Observation:
+        """What ``agent`` may know now, and what it may do; fresh arrays."""
+        seat = np.array([AGENTS.index(agent)], np.int8)
+        flat = observe.encode(observe.view(self.tables, ONE_TABLE, seat))[0]
+        pieces: Any = flat
+        if self.observation == "dict":
+            pieces = {name: flat[at : at + width].copy() for name, at, width in observe.spec(self.rules)}
+        return {"observation": pieces, "action_mask": self._masks[agent].copy()}
+
+    def view(self, agent: str) -> observe.View:
+        """The :class:`gunzi_env.observe.View` of an agent, one row."""
+        return observe.view(self.tables, ONE_TABLE, np.array([AGENTS.index(agent)], np.int8))
+
+    def state(self) -> npt.NDArray[np.uint8]:
+        """Everything: the four observations, the hidden cards and who is to move, ``uint8`` (for centralised critics)."""
+        seats = np.arange(4, dtype=np.int8)
+        views = observe.encode(observe.view(self.tables, np.zeros(4, np.intp), seats)).reshape(-1)
+        mover = (seats == self.tables.seat[0]).astype(np.uint8)
+        return np.concatenate([views, observe.privileged(self.tables)[0], mover])
+
+    def render(self) -> str | None:
+        """The table with all cards open: text for ``render_mode="ansi"``, printed in colour for ``"human"``."""
+        if self.render_mode is None:
+            warnings.warn("render() does nothing without a render_mode: pass render_mode='ansi'", stacklevel=2)
+            return None
+        if self.render_mode == "ansi":
+            return render.ansi(self.tables)
+        print(render.ansi(self.tables, color=sys.stdout.isatty()), end="\n\n", flush=True)
+        return None
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    # Copies ---------------------------------------------------------------------------------------
+
+    def record(self) -> str:
+        """The episode so far as a record; ``ValueError`` if it began from a position."""
+        if self.recorder is None:
+            raise ValueError("an episode that began from a position has no record: its cards were never dealt")
+        return self.recorder.text()
+
+    def clone(self) -> raw_env:
+        """An independent copy in the same state."""
+        return copy.deepcopy(self)
+
+    def get_state(self) -> dict[str, Any]:
+        """The state of the game as plain values and bytes, for :meth:`set_state`."""
+        return {
+            "tables": self.tables.save(),
+            "agents": list(self.agents),
+            "rewards": dict(self.rewards),
+            "cumulative_rewards": dict(self._cumulative_rewards),
+            "terminations": dict(self.terminations),
+            "truncations": dict(self.truncations),
+            "hands_played": self._hands_played,
+            "record": None if self.recorder is None else self.recorder.text(),
+            "random": None if self._np_random is None else self._np_random.bit_generator.state,
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from :meth:`get_state` of an environment with the same arguments."""
+        self.tables = Tables.load(self.rules, state["tables"])
+        self.agents = list(state["agents"])
+        self.rewards = dict(state["rewards"])
+        self._cumulative_rewards = dict(state["cumulative_rewards"])
+        self.terminations = dict(state["terminations"])
+        self.truncations = dict(state["truncations"])
+        self._hands_played = state["hands_played"]
+        self.recorder = None
+        if state["record"] is not None:
+            self.recorder = record.Recorder(self.rules)
+            self.recorder.record = record.parse(state["record"])
+        if state["random"] is not None:
+            self._np_random, _ = seeding.np_random(0)
+            self._np_random.bit_generator.state = state["random"]
+        self._refresh()
+
+
+def parallel_env(**kwargs: Any) -> Any:
+    """The game for PettingZoo's parallel API: one agent moves a step, the others' actions are ignored."""
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+    return turn_based_aec_to_parallel(env(**kwargs))
+
+
