@@ -131,7 +131,8 @@ class ActionSpace:
         word = np.minimum(actions // NUM_SLOTS, self.decks)
         chosen = np.take_along_axis(legal, word[:, None], axis=1)[:, 0]
         shift = (actions - word * NUM_SLOTS).astype(np.uint64)
-        return ((chosen >> shift) & np.uint64(1)).astype(np.bool_)
+        allowed: npt.NDArray[np.bool_] = ((chosen >> shift) & np.uint64(1)).astype(np.bool_)
+        return allowed
 
     def pick(self, legal: Words, index: Ints) -> npt.NDArray[np.int32]:
         """Legal action number ``index`` (from 0, in the order of the numbering) of each row of words.
@@ -147,7 +148,8 @@ class ActionSpace:
         before = np.where(word > 0, ends[rows, word - 1], 0)
         place = select(legal[rows, word], index - before)
         place[none] = 0
-        return (word * NUM_SLOTS + place).astype(np.int32)
+        action: npt.NDArray[np.int32] = (word * NUM_SLOTS + place).astype(np.int32)
+        return action
 
 
 @cache

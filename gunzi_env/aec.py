@@ -27,9 +27,10 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from gunzi_env import engine, observe, position, record, render, starts
-from gunzi_env.deal import draw_of_deck, start_keys
 from gunzi_env.cards import parse_cards
+from gunzi_env.deal import draw_of_deck, start_keys
 from gunzi_env.engine import IllegalAction
+from gunzi_env.observe import View
 from gunzi_env.planes import bits
 from gunzi_env.rulebook import ONE_TABLE, parse_level
 from gunzi_env.rules import Rules, load_rules
@@ -51,8 +52,9 @@ def env(**kwargs: Any) -> AECEnv[str, Observation, int]:
     return wrappers.OrderEnforcingWrapper(inner)
 
 
-class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name for it
-    """One table of Da Gunzi. Observations are dicts of ``observation`` and ``action_mask`` (int8, zeros for a seat that is not to move)."""
+class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo ships no types
+    """One table of Da Gunzi. Observations are dicts of ``observation`` and ``action_mask``, ``int8``: zeros for a seat
+    that is not to move."""
 
     metadata = {  # noqa: RUF012 - PettingZoo's contract
         "name": "dagunzi_v0",
@@ -72,8 +74,8 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name 
         deal_value: float = 0.5,
         skip_forced: bool = False,
     ) -> None:
-        """``reward``: see :func:`gunzi_env.vector.team_rewards`; ``observation="dict"`` gives the encoding's pieces by name;
-        ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays decisions without a choice."""
+        """``reward``: see :func:`gunzi_env.vector.team_rewards`; ``observation="dict"`` gives the encoding's pieces by
+        name; ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays decisions without a choice."""
         super().__init__()
         self.rules = load_rules(rules)
         self.episode: Episode = episode
@@ -100,7 +102,9 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name 
         self._action_space = spaces.Discrete(number)
         pieces: spaces.Space[Any] = spaces.Box(0, 1, (observe.size(self.rules),), np.uint8)
         if self.observation == "dict":
-            sizes = {name: spaces.Box(0, 1, (width,), np.uint8) for name, _, width in observe.spec(self.rules)}
+            sizes: dict[str, spaces.Space[Any]] = {
+                name: spaces.Box(0, 1, (width,), np.uint8) for name, _, width in observe.spec(self.rules)
+            }
             pieces = spaces.Dict(sizes)
         mask = spaces.Box(0, 1, (number,), np.int8)
         self._observation_space = spaces.Dict({"observation": pieces, "action_mask": mask})
@@ -188,7 +192,7 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name 
         engine.begin_hand(t, ONE_TABLE, levels=levels, dealer=dealer, blood=blood, draw=draw)
 
     def step(self, action: int | None) -> None:
-        """The selected agent's action; None for an agent whose game is over. Raises ``IllegalAction``, nothing changed."""
+        """The selected agent's action; None once its game is over. Raises ``IllegalAction``, nothing changed."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -269,12 +273,12 @@ class raw_env(AECEnv[str, Observation, int]):  # noqa: N801 - PettingZoo's name 
             pieces = {name: flat[at : at + width].copy() for name, at, width in observe.spec(self.rules)}
         return {"observation": pieces, "action_mask": self._masks[agent].copy()}
 
-    def view(self, agent: str) -> observe.View:
+    def view(self, agent: str) -> View:
         """The :class:`gunzi_env.observe.View` of an agent, one row."""
         return observe.view(self.tables, ONE_TABLE, np.array([AGENTS.index(agent)], np.int8))
 
     def state(self) -> npt.NDArray[np.uint8]:
-        """Everything: the four observations, the hidden cards and who is to move, ``uint8`` (for centralised critics)."""
+        """Everything, for centralised critics: the four observations, the hidden cards, who is to move; ``uint8``."""
         seats = np.arange(4, dtype=np.int8)
         views = observe.encode(observe.view(self.tables, np.zeros(4, np.intp), seats)).reshape(-1)
         mover = (seats == self.tables.seat[0]).astype(np.uint8)
@@ -343,5 +347,3 @@ def parallel_env(**kwargs: Any) -> Any:
     from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
     return turn_based_aec_to_parallel(env(**kwargs))
-
-

@@ -16,7 +16,7 @@ from gunzi_env import order
 from gunzi_env.cards import BIG_JOKER, NUM_FACES, RANKS_PER_SUIT, SMALL_JOKER, SUITED_FACES
 from gunzi_env.deal import owner, reveal
 from gunzi_env.planes import BIT, ONE, U64, Ints, Words, copies, pack
-from gunzi_env.tables import DEALING, HAND, KITTY, NOBODY, Flags, Index, Int8, Tables
+from gunzi_env.tables import DEALING, HAND, KITTY, NOBODY, Flags, Index, Int8, Int16, Tables
 
 _SHOW_BIT = U64(1)  # word of the actions from pass on: pass is bit 0, show bit 1, bids from bit 2 on
 _BIDS_BIT = U64(2)
@@ -61,7 +61,7 @@ def _event_positions(t: Tables, g: Index) -> npt.NDArray[np.uint8]:
     return np.take_along_axis(t.draw[g], faces[:, None, :], axis=2).transpose(0, 2, 1)
 
 
-def _next_draw(t: Tables, g: Index) -> npt.NDArray[np.int16]:
+def _next_draw(t: Tables, g: Index) -> Int16:
     """The position of the next draw that gives its owner something to decide, past all cards where there is none."""
     position = _event_positions(t, g)
     seat = owner(t, g, position)
@@ -74,7 +74,8 @@ def _next_draw(t: Tables, g: Index) -> npt.NDArray[np.int16]:
     first = t.first_hand[g, None]
     big = np.arange(kinds * decks) >= (kinds - 1) * decks
     asked = np.where(first, big, beats) & (event >= t.drawn[g, None]) & (event_seat < 4)
-    return np.where(asked, event, _LATE).min(axis=1).astype(np.int16)
+    first_asked: Int16 = np.where(asked, event, _LATE).min(axis=1).astype(np.int16)
+    return first_asked
 
 
 def _can_bid(t: Tables, g: Index, held: npt.NDArray[np.int8]) -> Flags:
@@ -96,7 +97,8 @@ def _held_kinds(t: Tables, g: Index, seat: Ints) -> npt.NDArray[np.int8]:
     suited = np.take_along_axis(slots, faces, axis=1)
     jokers = np.broadcast_to(np.array([order.SMALL_JOKER_SLOT, order.BIG_JOKER_SLOT]), (len(g), 2))
     bit = BIT[np.concatenate([suited, jokers], axis=1)].T  # [6, n]
-    return ((hand[:, None] & bit) != 0).sum(axis=0, dtype=np.int8)
+    held: Int8 = ((hand[:, None] & bit) != 0).sum(axis=0, dtype=np.int8)
+    return held
 
 
 def can_decide(t: Tables, g: Index) -> Flags:
@@ -267,7 +269,7 @@ def _flip_kitty(t: Tables, g: Index) -> Flags:
     t.trump[g] = faces[rows, best] // RANKS_PER_SUIT
     # Jokers are flipped too, by whoever flips next; the cards below the fourth suited one stay face down.
     number = np.where(flipper[:, -1] >= 3, (flipper >= 3).argmax(axis=1) + 1, faces.shape[1])
-    again = ~suited.any(axis=1)
+    again = np.asarray(~suited.any(axis=1))
     _turn_up(t, g[~again], faces[~again], number[~again])
     return again
 
@@ -278,6 +280,6 @@ def _turn_kitty(t: Tables, g: Index) -> Flags:
     suited = faces < SUITED_FACES
     top = suited.argmax(axis=1)
     t.trump[g] = faces[np.arange(len(g)), top] // RANKS_PER_SUIT
-    again = ~suited.any(axis=1)
+    again = np.asarray(~suited.any(axis=1))
     _turn_up(t, g[~again], faces[~again], (top + 1)[~again])
     return again

@@ -64,7 +64,9 @@ def parse_face(token: str) -> int:
     try:
         return _FACE_OF_NAME[token.upper()]
     except KeyError:
-        raise ValueError(f"unknown card {token!r}: write a suit of {SUITS} and a rank of {RANKS}, or LJ or BJ") from None
+        raise ValueError(
+            f"unknown card {token!r}: write a suit of {SUITS} and a rank of {RANKS}, or LJ or BJ"
+        ) from None
 
 
 def parse_cards(text: str) -> list[int]:

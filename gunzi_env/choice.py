@@ -32,7 +32,9 @@ def split(pool: Words, groups: Words, need: Ints) -> tuple[Words, Words, Int16]:
 
 
 def begin(t: Tables, g: Index, source: Ints, forced: Words, group: Words, need: Ints) -> Flags:
-    """Set aside the forced slots of ``source`` and prepare the choice of ``need`` cards of ``group``; True where no choice is left."""
+    """Set the forced slots of ``source`` aside and prepare the choice of ``need`` cards of ``group``.
+
+    True where there is nothing to choose."""
     pool = t.holder(g, source)
     t.put(g, PENDING, pool & forced)
     t.put(g, source, pool & ~forced)
@@ -82,4 +84,3 @@ def take_pending(t: Tables, g: Index) -> Words:
 def give(t: Tables, g: Index, holder: Ints, cards: Words) -> None:
     """Add cards to a holder."""
     t.put(g, holder, planes.add(t.holder(g, holder), cards))
-

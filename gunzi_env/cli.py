@@ -1,11 +1,13 @@
 """The ``gunzi`` command: finds a subcommand by its entry point, runs it, and turns what goes wrong into an exit code.
 
-A command is registered under the entry-point group ``gunzi.commands`` as ``name = "module:function"``; the function takes
-``argv: list[str]`` and returns an exit code. So the environment knows of training and evaluation no more than their names.
+A command is registered under the entry-point group ``gunzi.commands`` as ``name = "module:function"``; the function
+takes ``argv: list[str]`` and returns an exit code. So the environment knows of training and evaluation no more than
+their names.
 
-Exit codes: 0 done; 2 usage or configuration; 3 an unusable checkpoint or record; 4 a worker was lost; 5 non-finite numbers;
-130 after Ctrl-C; 141 when whoever read the output went away. An exception says its own code by an attribute ``exit_code``;
-a ``ValueError`` defined by one of our packages without one counts as 2. Any other exception is a fault of ours and shows its traceback.
+Exit codes: 0 done; 2 usage or configuration; 3 an unusable checkpoint or record; 4 a worker was lost; 5 non-finite
+numbers; 130 after Ctrl-C; 141 when whoever read the output went away. An exception says its own code by an
+attribute ``exit_code``; a ``ValueError`` defined by one of our packages without one counts as 2. Any other
+exception is a fault of ours and shows its traceback.
 """
 
 from __future__ import annotations

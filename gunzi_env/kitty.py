@@ -70,7 +70,7 @@ def count_pickable(t: Tables, g: Index) -> Int16:
 
 def pickable_mask(layout: Layout, level: Int8) -> Words:
     """R6.5: neither jokers nor point cards."""
-    return ~(JOKERS | layout.point_cards(level))
+    return np.asarray(~(JOKERS | layout.point_cards(level)), U64)
 
 
 def _make_public(t: Tables, g: Index) -> None:

@@ -23,6 +23,8 @@ from gunzi_env.tables import HAND, KITTY, NOBODY, NUM_HOLDERS, PENDING, PLAYED, 
 VERSION = 1
 """Of the View and its encoding: another version is another input for a network."""
 
+_SEATS = np.arange(4, dtype=np.int8)
+
 DEALER_OR_KITTY = 4
 """Column of ``View.known`` for cards that are in the dealer's hand or in the kitty."""
 
@@ -97,11 +99,11 @@ def view(t: Tables, idx: Index | None = None, seat: npt.NDArray[np.int8] | None 
     mover = t.seat[g]
     me = mover if seat is None else np.asarray(seat, np.int8)
     mine = (me == mover) & (t.phase[g] != Phase.OVER)
-    around = (me[:, None] + np.arange(4, dtype=np.int8)) & 3  # [B, 4] absolute seats, mine first
+    around: Int8 = (me[:, None] + _SEATS) & np.int8(3)  # [B, 4] absolute seats, mine first
     base = (g * NUM_HOLDERS)[:, None]
 
     def by_seat(cards: Words) -> Words:
-        return cards.reshape(len(cards), -1).take((g * 4)[:, None] + around, axis=1)
+        return np.asarray(cards.reshape(len(cards), -1).take((g * 4)[:, None] + around, axis=1), U64)
 
     def relative(seats: Int8) -> Int8:
         return np.where(seats == NOBODY, NOBODY, (seats - me) & 3).astype(np.int8)
@@ -237,7 +239,7 @@ def _scalars(v: View) -> list[tuple[str, npt.NDArray[np.bool_]]]:
     decks, held = v.rules.decks, np.arange(3, v.rules.hand_size + 1, 3)
 
     def one_hot(values: npt.NDArray[np.int8], choices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        return values[:, None] == choices
+        return np.asarray(values[:, None] == choices)
 
     def reached(values: npt.NDArray[np.int16], bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         return values[:, None] >= bounds
@@ -272,7 +274,7 @@ def _scalars(v: View) -> list[tuple[str, npt.NDArray[np.bool_]]]:
 
 
 def encode(v: View, out: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
-    """A View as zeros and ones, ``uint8[B, size(rules)]``; the layout is :func:`spec`'s. ``out`` is written when given."""
+    """A View as zeros and ones, ``uint8[B, size(rules)]`` (``out`` when given); the layout is :func:`spec`'s."""
     if out is None:
         out = np.empty((len(v), size(v.rules)), np.uint8)
     words = _words(v)
@@ -305,9 +307,9 @@ def size(rules: Rules) -> int:
 
 
 def privileged(t: Tables, idx: Index | None = None, out: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
-    """What nobody may see: the hands of next, partner and previous seat and the kitty, ``uint8[B, 4 * D * 54]``."""
+    """What the mover may not see: the hands of next, partner and previous seat and the kitty, ``uint8[B, 4 * D * 54]``."""
     g = np.arange(t.num) if idx is None else idx
-    around = HAND + ((t.seat[g, None] + np.arange(1, 4, dtype=np.int8)) & 3)
+    around = HAND + ((t.seat[g, None] + _SEATS[1:]) & np.int8(3))
     holders = np.concatenate([around, np.full((len(g), 1), KITTY, np.int8)], axis=1)
     words = t.flat.take((g * NUM_HOLDERS)[:, None] + holders, axis=1)  # [D, B, 4]
     flags = unpack(words.transpose(1, 2, 0)).reshape(len(g), -1)

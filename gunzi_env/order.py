@@ -122,7 +122,7 @@ def _fill(out: Layout, level: int, mixed: int | None) -> None:
     out.permanent_trumps[level] = pack(permanent)
     by_rank = [[width * suit + rank for suit in range(3)] for rank in range(width)]
     by_strength = [np.flatnonzero(out.strength[level] == s) for s in np.unique(out.strength[level, 3 * width :])]
-    out.rising[level] = [np.bitwise_or.reduce(BIT[slots]) for slots in (*by_rank, *by_strength)]
+    out.rising[level] = [np.bitwise_or.reduce(BIT[np.asarray(slots)]) for slots in [*by_rank, *by_strength]]
     out.ordinary_trumps[level] = pack((suits == TRUMP) & ~permanent & (ranks != level))
 
 
@@ -139,7 +139,7 @@ def to_faces(table: Layout, level: int, trump: int, slots: list[int]) -> list[in
 def relabel(
     table: Layout, words: Words, level: npt.NDArray[np.int8], trump: npt.NDArray[np.int8], old: int = PROVISIONAL_TRUMP
 ) -> Words:
-    """Words ``uint64[n, k]`` in the order of trump suit ``old``, in the order of ``trump[n]`` at ``level[n]`` instead."""
+    """Words ``uint64[n, k]`` moved from the order of trump suit ``old`` to that of ``trump[n]``, at ``level[n]``."""
     source = table.slot_of_face[level, old]  # [n, 54]: where each face was
     source = np.take_along_axis(source, table.face_of_slot[level, trump].astype(np.intp), axis=1)
     return pack(np.take_along_axis(unpack(words), source[:, None, :].astype(np.intp), axis=2))

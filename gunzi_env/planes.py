@@ -38,7 +38,8 @@ def bits(word: Words) -> npt.NDArray[np.uint8]:
 
 def count(planes: Words) -> npt.NDArray[np.int16]:
     """How many cards each multiset has: ``uint64[D, ...]`` to ``int16[...]``."""
-    return np.bitwise_count(planes).sum(axis=0, dtype=np.int16)
+    total: npt.NDArray[np.int16] = np.bitwise_count(planes).sum(axis=0, dtype=np.int16)
+    return total
 
 
 def at_or_below(slot: Ints) -> Words:
@@ -48,12 +49,12 @@ def at_or_below(slot: Ints) -> Words:
 
 def single(word: Words) -> npt.NDArray[np.uint8]:
     """The place of the bit in words that have exactly one."""
-    return np.bitwise_count(word - ONE)
+    return bits(word - ONE)
 
 
 def lowest(word: Words) -> npt.NDArray[np.uint8]:
     """The lowest bit's place; 64 for an empty word."""
-    return np.bitwise_count(~word & (word - ONE))
+    return bits(~word & (word - ONE))
 
 
 def smear(word: Words) -> Words:
@@ -108,7 +109,7 @@ def add(a: Words, b: Words) -> Words:
 def minus(a: Words, b: Words) -> Words:
     """What is left of ``a`` without ``b``, never below none: ``uint64[D, ...]``."""
     depth = len(a)
-    out = a & ~b[0]
+    out: Words = a & ~b[0]
     for d in range(depth):
         for j in range(1, depth - d):
             out[d] |= a[d + j] & ~b[j]
@@ -158,7 +159,8 @@ def from_counts(counts: Ints, depth: int) -> Words:
 
 def to_counts(planes: Words) -> npt.NDArray[np.uint8]:
     """Planes ``uint64[D, ...]`` to ``uint8[..., 54]`` copies of each slot."""
-    return unpack(planes).sum(axis=0, dtype=np.uint8)
+    counts: npt.NDArray[np.uint8] = unpack(planes).sum(axis=0, dtype=np.uint8)
+    return counts
 
 
 def thermometer(copy_words: Words) -> Words:

@@ -34,7 +34,7 @@ from gunzi_env.rules import load_rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
 
 PHASES = ("show", "bid", "tribute", "bury", "jokers", "lead", "follow")
-"""Where a position can stand: a question of that phase is about to be asked. ``follow`` is ``lead`` with a trick begun."""
+"""Where a position can stand, about to ask a question of that phase; ``follow`` is ``lead`` with a trick begun."""
 
 
 class PositionError(ValueError):
@@ -133,7 +133,9 @@ def _mark_voids(t: Tables, void: str) -> None:
     blocks = [SUITS[s] for s in range(4) if s != t.trump[0]] + ["T"]
     for token in void.split():
         if len(token) != 2 or token[0] not in "0123" or token[1] not in blocks:
-            raise PositionError(f"void names {token!r}: write a seat and a suit of {' '.join(blocks)}, as in 1{blocks[0]}")
+            raise PositionError(
+                f"void names {token!r}: write a seat and a suit of {' '.join(blocks)}, as in 1{blocks[0]}"
+            )
         t.void[0, int(token[0]), blocks.index(token[1])] = True
 
 
@@ -170,7 +172,9 @@ def _stand_in_play(t: Tables, leader: int, trick: Sequence[str]) -> None:
         t.put(ONE_TABLE, HAND + seat, planes.add(t.holder(ONE_TABLE, np.array([HAND + seat])), play))
     sizes = planes.count(t.planes[:, 0, HAND : HAND + 4])
     if not sizes[0] or (sizes != sizes[0]).any():
-        raise PositionError(f"hands have {', '.join(map(str, sizes))} cards with the trick: all must be equal and not empty")
+        raise PositionError(
+            f"hands have {', '.join(map(str, sizes))} cards with the trick: all must be equal and not empty"
+        )
     t.held[0] = sizes[0]
     t.leader[0] = t.seat[0] = leader
     t.phase[0] = Phase.LEAD
@@ -180,7 +184,7 @@ def _stand_in_play(t: Tables, leader: int, trick: Sequence[str]) -> None:
             # R7.3: a play without a choice has been made already; it must be the one that is named.
             made = t.trick[:, 0, (leader + k) % 4]
             if not np.array_equal(made, play[:, 0]):
-                raise PositionError(f"play {trick[k]!r} is not the one that seat {(leader + k) % 4} must make (R7.3)")
+                raise PositionError(f"{trick[k]!r} is not the play that seat {(leader + k) % 4} must make (R7.3)")
             continue
         for action in play_actions(t, play[:, 0]):
             engine.step(t, [action])
@@ -196,7 +200,7 @@ def play_actions(t: Tables, play: planes.Words, n: int = 0) -> list[int]:
 
 
 def format_position(t: Tables, n: int = 0) -> str:
-    """Table ``n`` as text that :func:`parse` reads; ``PositionError`` in the middle of a choice, where a record is needed."""
+    """Table ``n`` as text for :func:`parse`; ``PositionError`` in the middle of a choice, where a record is needed."""
     here = t.select(np.array([n]))
     phase = Phase(here.phase[0])
     # In a trick, what a player short of the suit has set aside returns to his hand: it is set aside again.
@@ -214,9 +218,7 @@ def format_position(t: Tables, n: int = 0) -> str:
 
 
 def _at_turn_start(t: Tables) -> bool:
-    return bool(t.last[0] == 63 and t.last_copies[0] == t.need[0]) and not (
-        t.planes[0, 0, PENDING] & ~t.led_mask[0]
-    )
+    return bool(t.last[0] == 63 and t.last_copies[0] == t.need[0]) and not (t.planes[0, 0, PENDING] & ~t.led_mask[0])
 
 
 def _fields(t: Tables, phase: Phase, hands: planes.Words) -> dict[str, Any]:
@@ -255,14 +257,30 @@ def _fields(t: Tables, phase: Phase, hands: planes.Words) -> dict[str, Any]:
 
 
 _KEYS = (
-    "rules phase level trump levels dealer seat score blood bid bidder kitty dry trick void".split()
+    [
+        "rules",
+        "phase",
+        "level",
+        "trump",
+        "levels",
+        "dealer",
+        "seat",
+        "score",
+        "blood",
+        "bid",
+        "bidder",
+        "kitty",
+        "dry",
+        "trick",
+        "void",
+    ]
     + ["kitty public"]
     + [f"{name} {s}" for name in ("hand", "played") for s in range(4)]
 )
 
 
 def parse(text: str) -> Tables:
-    """The position of a text: lines ``key: value`` as :func:`format_position` writes them; ``PositionError`` names a bad one."""
+    """The position of a text of lines ``key: value`` (see :func:`format_position`); ``PositionError`` names a bad one."""
     fields: dict[str, str] = {}
     for line in text.splitlines():
         key, colon, value = line.partition(":")

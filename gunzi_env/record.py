@@ -206,7 +206,9 @@ def _parse_hand(rest: str) -> HandRecord:
         raise ValueError("a hand has a number, levels such as 3-3, the dealer or -, and the blood owed")
     _whole(words[0], 10**6)
     dealer = NOBODY if words[2] == "-" else _whole(words[2], 4)
-    return HandRecord((_whole(levels[0], 128), _whole(levels[1], 128)), dealer, _whole(words[3], 1000), (0, 0, 0, 0), [])
+    return HandRecord(
+        (_whole(levels[0], 128), _whole(levels[1], 128)), dealer, _whole(words[3], 1000), (0, 0, 0, 0), []
+    )
 
 
 def _whole(text: str, bound: int) -> int:
@@ -221,7 +223,9 @@ def start(rules: Rules, hand: HandRecord) -> Tables:
     if not hand.deck:
         raise RecordError("the hand has no deal")
     if any(not rules.first_level <= level <= rules.last_level for level in hand.levels):
-        raise RecordError(f"levels {hand.levels[0]}-{hand.levels[1]} are outside {rules.first_level}..{rules.last_level}")
+        raise RecordError(
+            f"levels {hand.levels[0]}-{hand.levels[1]} are outside {rules.first_level}..{rules.last_level}"
+        )
     engine.reset(t, hand.key[0], begin=False)
     t.table_id[0], t.match[0], t.hand[0] = U64(hand.key[1]), hand.key[2], hand.key[3]
     engine.begin_hand(

@@ -82,7 +82,9 @@ def cards_text(t: Tables, words: Words, n: int = 0) -> str:
     return format_cards(sorted(order.to_faces(t.layout, int(t.level[n]), trump, slots)))
 
 
-def _every_choice(t: Tables, legal: Callable[[Tables, Index], Words], name: Callable[[Tables, Index, Ints], Flags]) -> list[str]:
+def _every_choice(
+    t: Tables, legal: Callable[[Tables, Index], Words], name: Callable[[Tables, Index, Ints], Flags]
+) -> list[str]:
     """All ways to complete the choice begun at table 0, sorted: every sequence of actions is followed to its end."""
     found = []
     while True:
@@ -90,7 +92,7 @@ def _every_choice(t: Tables, legal: Callable[[Tables, Index], Words], name: Call
         source, action = np.nonzero(t.actions.unpack(legal(t, everyone)))
         t = t.select(source)
         done = name(t, np.arange(t.num), action)
-        found += [cards_text(t, t.planes[:, n, PENDING], n) for n in np.flatnonzero(done)]
+        found += [cards_text(t, t.planes[:, n, PENDING], n) for n in np.flatnonzero(done).tolist()]
         if done.all():
             return sorted(found)
         t = t.select(np.flatnonzero(~done))
@@ -221,7 +223,9 @@ def parse_bid(rules: Rules, text: str) -> int:
             parse_suit(suit)
             return rules.decks + (1 if kind == "LJ" else 2)
     d = rules.decks
-    raise ValueError(f"{text!r} is no bid: write 1xH to {d}xH for level cards, {d}xLJ:H or {d}xBJ:H for all jokers of a kind")
+    raise ValueError(
+        f"{text!r} is no bid: write 1xH to {d}xH for level cards, {d}xLJ:H or {d}xBJ:H for all jokers of a kind"
+    )
 
 
 def settle(
@@ -234,7 +238,7 @@ def settle(
     levels: tuple[int, int] = (3, 3),
     dealer: int = 0,
 ) -> HandResult:
-    """The result of a hand (R9): S with R8.2, was the kitty dug, jokers in it, dry, levels before, the dealer's seat."""
+    """The result of a hand (R9): S with R8.2, dug or not, jokers in the kitty, dry, levels before, the dealer's seat."""
     r = load_rules(rules)
     if score % 5 or not 0 <= score <= r.max_score:
         raise ValueError(f"score is {score}: it must be a multiple of 5 within 0..{r.max_score} (R8.4)")
@@ -275,7 +279,7 @@ def result_of(out: settlement.Outcome, n: int) -> HandResult:
 
 
 def strength_order(rules: Source, level: int | str, trump: str) -> list[list[str]]:
-    """All cards, weakest first, cards of equal strength in one group, trumps last (R2).
+    """All cards, weakest first, equals in one group, trumps last (R2).
 
     Side cards of one rank are equals between the suits (R5.1, R6.5); in a trick only the led suit counts.
 

@@ -16,7 +16,7 @@ import json
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_args, get_type_hints, Literal
+from typing import Any, Literal, get_args, get_type_hints
 
 from gunzi_env.cards import ACE, NUM_FACES, POINTS_PER_DECK, rank_name
 
@@ -122,7 +122,7 @@ class Rules:
         if unknown:
             raise RulesError(f"unknown option {unknown[0]!r}: the options are {', '.join(known)}")
         clean = {k: tuple(v) if isinstance(v, list) else None if v == "none" else v for k, v in values.items()}
-        return dataclasses.replace(cls.preset(base), **clean)
+        return dataclasses.replace(cls.preset(base), **clean)  # type: ignore[arg-type]  # __post_init__ checks
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Rules:
@@ -238,11 +238,13 @@ def _check_sizes(rules: Rules) -> None:
         raise RulesError(f"decks is {rules.decks}: the game is played with 3 or 4")
     if not (1 <= rules.hand_size <= MAX_HAND and rules.kitty_size >= MIN_KITTY):
         raise RulesError(
-            f"hand_size is {rules.hand_size} and kitty_size {rules.kitty_size}: a hand has at least 1 card, a kitty at least {MIN_KITTY}"
+            f"hand_size is {rules.hand_size} and kitty_size {rules.kitty_size}: "
+            f"a hand has 1 to {MAX_HAND} cards, a kitty at least {MIN_KITTY}"
         )
     if rules.num_dealt + rules.kitty_size != rules.num_cards:
         raise RulesError(
-            f"hand_size {rules.hand_size} x 4 + kitty_size {rules.kitty_size} must be the {rules.num_cards} cards of decks {rules.decks}"
+            f"hand_size {rules.hand_size} x 4 + kitty_size {rules.kitty_size} "
+            f"must be the {rules.num_cards} cards of decks {rules.decks}"
         )
     for name in ("take", "blood_low", "blood_high", "full_points"):
         value = getattr(rules, name)
@@ -250,7 +252,8 @@ def _check_sizes(rules: Rules) -> None:
             raise RulesError(f"{name} is {value}: scores are multiples of 5 and the bound must be a multiple of 10")
     if not 0 < rules.take <= rules.full_points <= rules.max_score:
         raise RulesError(
-            f"take is {rules.take} and full_points {rules.full_points}: 0 < take <= full_points <= {rules.max_score} must hold"
+            f"take is {rules.take} and full_points {rules.full_points}: "
+            f"0 < take <= full_points <= {rules.max_score} must hold"
         )
     if not rules.blood_low <= rules.take <= rules.blood_high:
         # R9.6: blood is owed by the side that does not deal next, so below take and above it never mix.
@@ -259,7 +262,9 @@ def _check_sizes(rules: Rules) -> None:
 
 def _check_levels(rules: Rules) -> None:
     if not 3 <= rules.first_level <= rules.last_level <= ACE:
-        raise RulesError(f"first_level {rules.first_level} and last_level {rules.last_level} must be within 3..{ACE} in order")
+        raise RulesError(
+            f"first_level {rules.first_level} and last_level {rules.last_level} must be within 3..{ACE} in order"
+        )
     outside = [level for level in rules.must_play if not rules.first_level <= level <= rules.last_level]
     if outside:
         raise RulesError(f"must_play names {outside[0]}, outside {rules.first_level}..{rules.last_level}")

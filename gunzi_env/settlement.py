@@ -36,7 +36,7 @@ def settle(
     levels: Int8,
     dealer: Int8,
 ) -> Outcome:
-    """R9 for n hands: S ``int16[n]`` with R8.2, dug, jokers in the kitty, dry, levels ``[n, 2]`` before, dealer seat."""
+    """R9 for n hands: S ``int16[n]`` with R8.2, dug, jokers in the kitty, dry, levels ``[n, 2]`` before, dealer."""
     rows = np.arange(len(score))
     dealers = dealer & 1
     attackers = 1 - dealers

@@ -41,13 +41,13 @@ def table(rules: Rules) -> npt.NDArray[np.int64]:
     rows = np.array(document["rows"], np.int64)
     levels = rows[:, 1:3]
     fits = ((levels >= rules.first_level) & (levels <= rules.last_level)).all(axis=1) | (rows[:, 0] == 1)
-    rows = rows[fits]
+    rows = np.asarray(rows[fits], np.int64)
     rows[rows[:, 0] == 1, 1:3] = rules.first_level
     return rows
 
 
 def sample(rules: Rules, keys: Words) -> tuple[Int8, Int8, Int16]:
-    """Start states for ``keys[n]`` (uniform 64-bit words): levels ``[n, 2]``, dealer ``[n]`` (-1: first hand), blood ``[n]``."""
+    """Start states for uniform words ``keys[n]``: levels ``[n, 2]``, dealer ``[n]`` (-1: first hand), blood ``[n]``."""
     rows = table(rules)
     ends = rows[:, 4].cumsum()
     dealer = (keys & _SEAT_BITS).astype(np.int8)

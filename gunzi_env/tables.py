@@ -60,7 +60,7 @@ NOBODY = -1
 DEALING = -1
 """``passes`` while cards are being dealt."""
 
-_PLANES = {"planes": (NUM_HOLDERS,), "trick": (4,), "shown": (4,), "known": (4,)}
+_PLANES: dict[str, tuple[int, ...]] = {"planes": (NUM_HOLDERS,), "trick": (4,), "shown": (4,), "known": (4,)}
 _PLANES |= {"loose": (), "turned": (), "tribute": (), "returned": ()}
 
 _SCALARS: dict[str, tuple[type, tuple[int, ...]]] = {
@@ -203,8 +203,8 @@ class Tables:
         self.rules = rules
         self.num = num
         decks = rules.decks
-        for name, shape in _PLANES.items():
-            setattr(self, name, np.zeros((decks, num, *shape), U64))
+        for name, extent in _PLANES.items():
+            setattr(self, name, np.zeros((decks, num, *extent), U64))
         for name, (dtype, shape) in _SCALARS.items():
             setattr(self, name, np.zeros((num, *shape), dtype))
         self.draw = np.zeros((num, decks, NUM_FACES), np.uint8)

@@ -105,7 +105,8 @@ def begin_turn(t: Tables, g: Index) -> Index:
     t.last[g] = _ANY
     if t.rules.follow == "dead":
         t.floor[g] = np.where(short | (need == 0), 1, _owed_shape(hand & led_mask, owed))
-    return g[need == 0]
+    forced: Index = g[need == 0]
+    return forced
 
 
 def _owed_shape(suit: Words, owed: Ints) -> Int8:
@@ -253,4 +254,5 @@ def _end_trick(t: Tables, g: Index) -> Index:
     t.leader[g] = t.seat[g] = winner
     over = t.held[g] == 0
     _open_trick(t, g[~over])
-    return g[over]
+    finished: Index = g[over]
+    return finished

@@ -41,7 +41,7 @@ class Result:
 
 
 def check_episode(episode: str, reward: str | None) -> Reward:
-    """The reward to use (``levels`` for hands, ``match`` for matches when none is named); ``ValueError`` names a bad one."""
+    """The reward to use: ``levels`` for hands, ``match`` for matches when none is named; ``ValueError`` on a bad one."""
     if episode not in get_args(Episode):
         raise ValueError(f"unknown episode {episode!r}: use one of {', '.join(get_args(Episode))}")
     if reward is None:
@@ -88,7 +88,7 @@ class VectorEnv:
         skip_forced: bool = True,
         table_ids: Words | None = None,
     ) -> None:
-        """``table_ids uint64[N]`` (0, 1, ... when not given) and ``seed`` fix every card; ``deal_value``: :func:`team_rewards`."""
+        """``table_ids uint64[N]`` (0, 1, ... if None) and ``seed`` fix every card; ``deal_value``: :func:`team_rewards`."""
         self.rules = load_rules(rules)
         self.episode: Episode = episode
         self.reward = check_episode(episode, reward)
@@ -116,7 +116,8 @@ class VectorEnv:
         return self.observe()
 
     def step(self, actions: npt.ArrayLike) -> tuple[View, npt.NDArray[np.bool_], Rewards, Flags]:
-        """One action a table, ``int[N]``; returns (View, legal ``bool[N, A]``, rewards by seat ``float32[N, 4]``, done ``bool[N]``).
+        """One action a table, ``int[N]``; returns the View, legal actions ``bool[N, A]``, rewards by seat
+        ``float32[N, 4]`` and done ``bool[N]``.
 
         Raises :class:`gunzi_env.engine.IllegalAction`, nothing changed, if any action is illegal.
         """
@@ -146,7 +147,7 @@ class VectorEnv:
         return observe.view(self.tables), self.tables.actions.unpack(self.tables.legal, self._legal).copy()
 
     def view_privileged(self) -> npt.NDArray[np.uint8]:
-        """The other hands and the kitty as the seats to move would see them, for a critic (:func:`gunzi_env.observe.privileged`)."""
+        """The other hands and the kitty, for a critic: see :func:`gunzi_env.observe.privileged`."""
         return observe.privileged(self.tables)
 
     def get_state(self) -> bytes:

@@ -1,0 +1,165 @@
+"""The sources' structure: imports go one way, torch stays where it belongs, nothing unsafe is called."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = {
+    "gunzi_env": ROOT / "gunzi_env",
+    "gunzi_agents": ROOT / "agents" / "gunzi_agents",
+    "gunzi_train": ROOT / "train" / "gunzi_train",
+    "gunzi_eval": ROOT / "eval" / "gunzi_eval",
+}
+
+# From the ground up. A module may import modules of lower layers and of its own, but never in a circle.
+LAYERS: list[set[str]] = [
+    {"gunzi_env.cards"},
+    {"gunzi_env.order", "gunzi_env.planes"},
+    {"gunzi_env.rules"},
+    {"gunzi_env.actions"},
+    {"gunzi_env.tables"},
+    {"gunzi_env.choice"},
+    {f"gunzi_env.{name}" for name in ("deal", "bidding", "tribute", "kitty", "tricks", "settlement")},
+    {"gunzi_env.engine"},
+    {"gunzi_env.observe"},
+    {f"gunzi_env.{name}" for name in ("starts", "branches", "resample", "record", "position", "rulebook", "render")},
+    {f"gunzi_env.{name}" for name in ("vector", "aec", "solo", "testing", "adapters")},
+    {"gunzi_env", "gunzi_env.cli"},
+    {"gunzi_agents"},
+    {"gunzi_train", "gunzi_eval"},
+]
+
+TORCH_ALLOWED = ("gunzi_agents.networks", "gunzi_agents.neural", "gunzi_train")
+SHELL_LIBRARIES = {"gymnasium", "pettingzoo"}
+SHELLS = ("gunzi_env.aec", "gunzi_env.vector", "gunzi_env.solo", "gunzi_env.testing", "gunzi_env.adapters", "gunzi_env")
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the four packages by its dotted name."""
+    found = {}
+    for package, folder in PACKAGES.items():
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            name = ".".join((package, *parts)).removesuffix(".__init__")
+            found[name] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports(path: Path, at_once: bool = False) -> set[str]:
+    """What a file imports as dotted names, wherever in the file, or only when it is loaded (``at_once``).
+
+    ``from a import b`` gives a.b where that is a module.
+    """
+    found = set()
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body if at_once else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: relative import; write the package's name"
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                found.add(full if full in MODULES else str(node.module))
+    return found
+
+
+def layer(name: str) -> int:
+    """The number of a module's layer: its own entry, or that of its package (in gunzi_env every module is listed)."""
+    for number, members in enumerate(LAYERS):
+        if name in members:
+            return number
+    parent = name.rpartition(".")[0]
+    assert parent and parent != "gunzi_env", f"{name} stands in no layer: add it to LAYERS"
+    return layer(parent)
+
+
+def ours(names: set[str]) -> set[str]:
+    return {name for name in names if name.partition(".")[0] in PACKAGES}
+
+
+def within(name: str, allowed: tuple[str, ...]) -> bool:
+    return any(name == entry or (entry != "gunzi_env" and name.startswith(entry + ".")) for entry in allowed)
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_imports_go_down(name: str) -> None:
+    package = name.partition(".")[0]
+    for target in ours(imports(MODULES[name])):
+        assert target != package or name == package, f"{name} imports its own package: name the module"
+        assert layer(target) <= layer(name), f"{name} imports {target}, which is above it"
+        assert package != "gunzi_eval" or not target.startswith("gunzi_train"), f"{name} knows of training: {target}"
+
+
+def test_no_import_circles() -> None:
+    graph = {name: ours(imports(path, at_once=True)) & set(MODULES) - {name} for name, path in MODULES.items()}
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, f"import circle: {' -> '.join((*trail, name))}"
+        if name in done:
+            return
+        for target in sorted(graph[name]):
+            visit(target, (*trail, name))
+        done.add(name)
+
+    for name in sorted(graph):
+        visit(name, ())
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_torch_and_shell_libraries_stay_in_place(name: str) -> None:
+    roots = {target.partition(".")[0] for target in imports(MODULES[name])}
+    if not within(name, TORCH_ALLOWED):
+        assert not roots & {"torch", "tensorboard"}, f"{name} imports torch"
+    if name.startswith("gunzi_env") and not within(name, SHELLS):
+        assert not roots & SHELL_LIBRARIES, f"{name} imports {roots & SHELL_LIBRARIES}"
+
+
+def test_checker_sees_a_wrong_import(tmp_path: Path) -> None:
+    """A negative control: the reading of imports must see them inside functions and in both forms."""
+    file = tmp_path / "wrong.py"
+    file.write_text(
+        "def f():\n    import torch.nn\n    from gunzi_env import engine\n    from gunzi_env.engine import step\n"
+    )
+    assert imports(file) == {"torch.nn", "gunzi_env.engine"}
+    assert layer("gunzi_env.engine") > layer("gunzi_env.tricks") > layer("gunzi_env.cards")
+
+
+@pytest.mark.parametrize(
+    "package", ["gunzi_env", "gunzi_agents", "gunzi_eval", "gunzi_eval.arena", "gunzi_agents.uniform"]
+)
+def test_import_loads_no_torch(package: str) -> None:
+    code = f"import sys, {package}; print(sorted({{'torch', 'tensorboard', 'ray'}} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "[]"
+
+
+UNSAFE_CALLS = {"pickle.load", "pickle.loads", "yaml.load", "eval", "exec", "marshal.loads", "cloudpickle.loads"}
+UNSAFE_KEYWORDS = {("weights_only", False), ("allow_pickle", True)}
+
+
+def dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_nothing_is_unpickled_or_evaluated(name: str) -> None:
+    for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        assert dotted(node.func) not in UNSAFE_CALLS, f"{name}:{node.lineno} calls {dotted(node.func)}"
+        for word in node.keywords:
+            value = getattr(word.value, "value", None)
+            assert (word.arg, value) not in UNSAFE_KEYWORDS, f"{name}:{node.lineno} {word.arg}={value}"

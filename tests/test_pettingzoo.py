@@ -1,0 +1,223 @@
+"""PettingZoo's own tests for every preset and both episodes, and what they leave out (copies, masks, rewards)."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import api_test, parallel_api_test, performance_benchmark, render_test, seed_test
+
+import gunzi_env
+from gunzi_env import IllegalAction, Rules
+from gunzi_env.tables import Phase, Tables
+
+CASES = [(preset, episode) for preset in Rules.presets() for episode in ("hand", "match")]
+
+
+def play(env: Any, steps: int, seed: int = 0) -> int:
+    """Random legal moves; returns how many were made before the end."""
+    rng = np.random.default_rng(seed)
+    for made in range(steps):
+        if not env.agents:
+            return made
+        observation, _, termination, truncation, _ = env.last()
+        env.step(None if termination or truncation else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+    return steps
+
+
+@pytest.mark.parametrize(("preset", "episode"), CASES)
+@pytest.mark.filterwarnings("ignore")  # api_test warns of dict observations and of a render mode nobody asked for
+def test_api(preset: str, episode: str, capsys: pytest.CaptureFixture[str]) -> None:
+    make = partial(gunzi_env.env, rules=preset, episode=episode)
+    api_test(make(), num_cycles=200)
+    api_test(gunzi_env.raw_env(rules=preset, episode=episode), num_cycles=200)
+    seed_test(make, num_cycles=60)
+    render_test(make)
+    # The parallel form of a turn-based game; max_cycles_test, state_test and parallel_seed_test ignore masks.
+    parallel_api_test(gunzi_env.parallel_env(rules=preset, episode=episode), num_cycles=200)
+    assert "Passed API test" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("preset", "episode"), CASES)
+def test_performance_benchmark(
+    preset: str, episode: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It plays for five seconds of a clock that we let run faster: the figure means nothing, the play does."""
+    clock = iter(np.arange(0, 10_000, 0.02))
+    module = __import__("pettingzoo.test.performance_benchmark", fromlist=["time"])
+    monkeypatch.setattr(module, "time", type("clock", (), {"time": staticmethod(lambda: float(next(clock)))}))
+    performance_benchmark(gunzi_env.env(rules=preset, episode=episode))
+    assert "Finished performance benchmark" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo before 1.27 has no registry")
+def test_registered() -> None:
+    made = pettingzoo.make("aec", "gunzi/dagunzi-v0", rules="classic")
+    assert made.unwrapped.rules == Rules.preset("classic")
+    assert str(made.unwrapped.metadata["name"]) == "dagunzi_v0"
+
+
+@pytest.mark.parametrize("make", [gunzi_env.env, gunzi_env.raw_env])
+def test_copies_keep_the_game(make: Any) -> None:
+    env = make()
+    env.reset(seed=3)
+    play(env, 60)
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert twin.unwrapped.tables == env.unwrapped.tables
+        assert play(twin, 30, seed=4) == 30
+        assert twin.unwrapped.tables != env.unwrapped.tables, "a copy shares nothing"
+    state = env.unwrapped.get_state()
+    other = make()
+    other.reset(seed=99)
+    other.unwrapped.set_state(state)
+    assert other.unwrapped.tables == env.unwrapped.tables
+    play(other, 500, seed=5)
+    play(env, 500, seed=5)
+    assert other.unwrapped.tables == env.unwrapped.tables
+    assert other.unwrapped.record() == env.unwrapped.record()
+    other.reset()
+    env.reset()
+    assert other.unwrapped.tables == env.unwrapped.tables, "the generator is part of the state"
+
+
+def test_seeds() -> None:
+    hashes = set()
+    env = gunzi_env.raw_env()
+    for seed in range(100):
+        env.reset(seed=seed)
+        hashes.add(env.tables.hash64())
+    assert len(hashes) == 100
+    env.reset(seed=7)
+    first = env.tables.hash64()
+    env.reset()
+    assert env.tables.hash64() != first, "an unseeded reset goes on to another game"
+    env.reset(seed=7)
+    assert env.tables.hash64() == first
+    np.random.seed(0)  # noqa: NPY002 - the global generator must not matter
+    env.reset(seed=7)
+    assert env.tables.hash64() == first
+
+
+@pytest.mark.parametrize("reward", ["levels", "points"])
+def test_rewards_by_team(reward: str) -> None:
+    env = gunzi_env.raw_env(reward=reward)
+    for seed in range(20):
+        env.reset(seed=seed)
+        received = dict.fromkeys(env.possible_agents, 0.0)
+        rng = np.random.default_rng(seed)
+        for agent in env.agent_iter():
+            observation, gained, termination, _, _ = env.last()
+            received[agent] += gained
+            env.step(None if termination else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+        assert received["player_0"] == received["player_2"] == -received["player_1"] == -received["player_3"]
+        t = env.tables
+        if reward == "levels":
+            team = 0 if t.next_dealer[0] in (0, 2) else 1
+            deal = 0.0 if t.match_winner[0] >= 0 else 0.5 if team == 0 else -0.5
+            assert received["player_0"] == t.gain[0, 0] - t.gain[0, 1] + deal
+        else:
+            margin = max(-1, min(1, (int(t.score[0]) - 120) / 120))
+            assert received["player_0"] == pytest.approx(margin if t.dealer[0] % 2 else -margin)
+
+
+def test_match_ends_once_and_truncates() -> None:
+    env = gunzi_env.raw_env(episode="match")
+    env.reset(seed=1)
+    rng = np.random.default_rng(0)
+    while not any(env.terminations.values()):
+        mask = env.observe(env.agent_selection)["action_mask"]
+        env.step(int(rng.choice(np.flatnonzero(mask))))
+    assert sorted(env.rewards.values()) == [-1, -1, 1, 1]
+    assert all(env.terminations.values())
+    assert not any(env.truncations.values())
+    env = gunzi_env.raw_env(episode="match", max_hands=1)
+    env.reset(seed=1)
+    play(env, 5000)
+    assert env.tables.phase[0] == Phase.OVER
+
+
+@pytest.mark.parametrize(
+    "action", [-1, 184, 2**63, 2**70, 1.5, float("nan"), True, None, "0", np.array([1]), [0], np.float64(2), np.bool_(True)]
+)
+def test_illegal_actions(action: Any) -> None:
+    env = gunzi_env.raw_env()
+    env.reset(seed=5)
+    play(env, 40)
+    before = pickle.dumps(env.get_state())
+    with pytest.raises(IllegalAction, match=r"illegal action .*(seat|whole)"):
+        env.step(action)
+    assert pickle.dumps(env.get_state()) == before
+
+
+def test_every_masked_action_is_refused_by_name() -> None:
+    env = gunzi_env.raw_env()
+    env.reset(seed=5)
+    play(env, 40)
+    t: Tables = env.tables
+    before = t.save()
+    for action in np.flatnonzero(env.infos[env.agent_selection]["action_mask"] == 0):
+        with pytest.raises(IllegalAction) as caught:
+            env.step(int(action))
+        assert caught.value.seat == t.seat[0]
+        assert caught.value.phase == Phase(t.phase[0]).name
+    assert t.save() == before
+
+
+def test_terminate_illegal_wrapper() -> None:
+    env = gunzi_env.env()
+    env.reset(seed=5)
+    mask = env.last()[0]["action_mask"]
+    env.step(int(np.flatnonzero(mask == 0)[0]))
+    assert all(env.terminations.values())
+
+
+def test_reset_options() -> None:
+    env = gunzi_env.raw_env()
+    env.reset(seed=1, options={"levels": (5, "T"), "dealer": 1, "blood": 2})
+    assert (env.tables.levels[0].tolist(), int(env.tables.dealer[0]), int(env.tables.blood[0])) == ([5, 10], 1, 2)
+    assert env.tables.level[0] == 10
+    play(env, 70)
+    text = env.record()
+    other = gunzi_env.raw_env()
+    other.reset(options={"record": text})
+    assert other.tables == env.tables
+    position = "phase: lead\nhand 0: SA\nhand 1: SK\nhand 2: S4\nhand 3: S5\n"
+    env.reset(options={"position": position})
+    assert env.agent_selection == "player_0"
+    with pytest.raises(ValueError, match="dealer is 7"):
+        env.reset(options={"dealer": 7})
+    with pytest.raises(ValueError, match="unknown rank 'x'"):
+        env.reset(options={"levels": ("x", 3), "dealer": 0})
+    with pytest.warns(UserWarning, match="unknown reset options"):
+        env.reset(seed=1, options={"colour": 1})
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ValueError, match="unknown preset 'nope': the presets are dalian"):
+        gunzi_env.env(rules="nope")
+    with pytest.raises(ValueError, match="unknown episode"):
+        gunzi_env.env(episode="week")
+    with pytest.raises(ValueError, match="reward 'match' needs"):
+        gunzi_env.env(reward="match")
+    with pytest.raises(ValueError, match="unknown render_mode"):
+        gunzi_env.env(render_mode="rgb")
+    with pytest.raises(ValueError, match="max_hands"):
+        gunzi_env.raw_env(max_hands=0)
+
+
+def test_dict_observation_and_state() -> None:
+    env = gunzi_env.raw_env(observation="dict")
+    env.reset(seed=2)
+    for agent in env.agents:
+        seen = env.observe(agent)
+        assert env.observation_space(agent).contains(seen)
+        assert np.concatenate(list(seen["observation"].values())).tolist() == [
+            *gunzi_env.observe.encode(env.view(agent))[0].tolist()
+        ]
+        assert seen["action_mask"].any() == (agent == env.agent_selection)
+    assert env.state_space.contains(env.state())
