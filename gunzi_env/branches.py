@@ -80,7 +80,7 @@ def _tribute(b: Tables, a: Tables, actions: npt.NDArray[np.int32]) -> dict[str, 
     number = count(a.tribute)
     level = a.level
     trumps = a.layout.suit_mask[level, TRUMP]
-    points = a.layout.point_cards(level)
+    points = a.layout.point_cards[level]
     back = (b.returned[0] == 0) & (a.returned[0] != 0)
     return {
         "R5.1 given": given,

@@ -81,7 +81,8 @@ def draw_of_deck(rules: Rules, deck: list[int]) -> npt.NDArray[np.uint8]:
     """The ``draw`` array ``uint8[1, D, 54]`` of a deck as faces in dealing order; ``ValueError`` if it is none."""
     if sorted(deck) != sorted(list(range(NUM_FACES)) * rules.decks):
         raise ValueError(
-            f"a deck has each of the {NUM_FACES} cards {rules.decks} times, {rules.num_cards} in all; this one has {len(deck)}"
+            f"a deck has each of the {NUM_FACES} cards {rules.decks} times, {rules.num_cards} in all; "
+            f"this one has {len(deck)}"
         )
     draw = np.empty((1, rules.decks, NUM_FACES), np.uint8)
     copy = np.zeros(NUM_FACES, int)

@@ -57,7 +57,7 @@ def bury_apply(t: Tables, g: Index, action: Ints) -> Index:
     t.pickable[g] = count_pickable(t, g)
     if t.rules.others_bury_block == "any_points":
         # R6.5: one point card buried by the dealer closes the window.
-        t.pickable[g[(buried[0] & t.layout.point_cards(t.level[g])) != 0]] = 0
+        t.pickable[g[(buried[0] & t.layout.point_cards[t.level[g]]) != 0]] = 0
     if not t.rules.others_bury:
         t.pickable[g] = 0
     return g
@@ -70,7 +70,7 @@ def count_pickable(t: Tables, g: Index) -> Int16:
 
 def pickable_mask(layout: Layout, level: Int8) -> Words:
     """R6.5: neither jokers nor point cards."""
-    return np.asarray(~(JOKERS | layout.point_cards(level)), U64)
+    return np.asarray(~(JOKERS | layout.point_cards[level]), U64)
 
 
 def _make_public(t: Tables, g: Index) -> None:

@@ -307,7 +307,7 @@ def size(rules: Rules) -> int:
 
 
 def privileged(t: Tables, idx: Index | None = None, out: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
-    """What the mover may not see: the hands of next, partner and previous seat and the kitty, ``uint8[B, 4 * D * 54]``."""
+    """The hands of next, partner and previous seat and the kitty, hidden from the mover: ``uint8[B, 4 * D * 54]``."""
     g = np.arange(t.num) if idx is None else idx
     around = HAND + ((t.seat[g, None] + _SEATS[1:]) & np.int8(3))
     holders = np.concatenate([around, np.full((len(g), 1), KITTY, np.int8)], axis=1)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from gunzi_env import cards
 from gunzi_env.cards import ACE, BIG_JOKER, FACE_POINTS, LOWEST_RANK, NUM_FACES, SMALL_JOKER, face
-from gunzi_env.planes import BIT, U64, Words, pack, unpack
+from gunzi_env.planes import BIT, U64, Words, count, pack, unpack
 
 NUM_LEVELS = ACE + 1
 """Tables are indexed by level itself, 3..14; the rows below are empty."""
@@ -51,14 +51,15 @@ class Layout:
     points: npt.NDArray[np.uint8]  # [level, 54]
     fives: Words  # [level] slots worth 5
     tens: Words  # [level] slots worth 10
+    point_cards: Words  # [level] both
     level_cards: Words  # [level] the four level cards
     ordinary_trumps: Words  # [level] cards of the trump suit but 2 and level card (R6.6)
     permanent_trumps: Words  # [level] jokers, 2s, mixed trumps (R2.2, R2.6)
     rising: Words  # [level, NUM_RANKS] groups of equals for tribute and pick-up, smallest first (R5.1, R6.5)
 
-    def point_cards(self, level: npt.NDArray[np.int8]) -> Words:
-        """The slots that are worth points at each level."""
-        return self.fives[level] | self.tens[level]
+    def value(self, level: npt.NDArray[np.int8], held: Words) -> npt.NDArray[np.int16]:
+        """R1.4: the points of the cards ``uint64[D, n]`` of hands at these levels, ``int16[n]``."""
+        return np.asarray(5 * count(held & self.fives[level]) + 10 * count(held & self.tens[level]), np.int16)
 
 
 def _groups(level: int, trump: int, mixed: int | None) -> tuple[list[list[int]], list[list[int]]]:
@@ -95,7 +96,7 @@ def layout(mixed_trump_rank: int | None = None) -> Layout:
     return out
 
 
-_WORD_TABLES = ("fives", "tens", "level_cards", "ordinary_trumps", "permanent_trumps")
+_WORD_TABLES = ("fives", "tens", "point_cards", "level_cards", "ordinary_trumps", "permanent_trumps")
 
 
 def _fill(out: Layout, level: int, mixed: int | None) -> None:
@@ -117,6 +118,7 @@ def _fill(out: Layout, level: int, mixed: int | None) -> None:
     out.points[level] = FACE_POINTS[faces]
     out.fives[level] = pack(out.points[level] == 5)
     out.tens[level] = pack(out.points[level] == 10)
+    out.point_cards[level] = out.fives[level] | out.tens[level]
     out.level_cards[level] = pack(ranks == level)
     permanent = (ranks == 0) | (ranks == LOWEST_RANK) | ((ranks == mixed) & (ranks != level))
     out.permanent_trumps[level] = pack(permanent)

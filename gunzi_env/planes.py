@@ -38,8 +38,11 @@ def bits(word: Words) -> npt.NDArray[np.uint8]:
 
 def count(planes: Words) -> npt.NDArray[np.int16]:
     """How many cards each multiset has: ``uint64[D, ...]`` to ``int16[...]``."""
-    total: npt.NDArray[np.int16] = np.bitwise_count(planes).sum(axis=0, dtype=np.int16)
-    return total
+    total = np.bitwise_count(planes[0])  # at most 216 cards: a byte is enough
+    for plane in planes[1:]:
+        total = total + np.bitwise_count(plane)
+    number: npt.NDArray[np.int16] = total.astype(np.int16)
+    return number
 
 
 def at_or_below(slot: Ints) -> Words:

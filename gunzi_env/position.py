@@ -280,7 +280,7 @@ _KEYS = (
 
 
 def parse(text: str) -> Tables:
-    """The position of a text of lines ``key: value`` (see :func:`format_position`); ``PositionError`` names a bad one."""
+    """The position of a text of lines ``key: value`` (:func:`format_position`); ``PositionError`` names a bad one."""
     fields: dict[str, str] = {}
     for line in text.splitlines():
         key, colon, value = line.partition(":")

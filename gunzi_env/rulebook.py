@@ -199,7 +199,9 @@ def _choices(t: Tables, source: int, mask: Words, groups: Words, need: Ints) -> 
 
 
 def bid_beats(rules: Source, new: str, standing: str | None) -> bool:
-    """May ``new`` be bid over ``standing`` (None: nobody has bid) (R4.4-5)? Bids are ``"2xH"``, ``"3xLJ:S"``, ``"3xBJ:D"``.
+    """May ``new`` be bid over ``standing``, None if nobody has bid (R4.4-5)?
+
+    Bids are ``"2xH"`` (level cards), ``"3xLJ:S"``, ``"3xBJ:D"`` (all jokers of a kind, naming a suit).
 
     >>> bid_beats("dalian", "3xLJ:S", "3xH"), bid_beats("dalian", "2xH", "2xD"), bid_beats("dalian", "3xBJ:S", None)
     (True, False, False)
@@ -238,7 +240,7 @@ def settle(
     levels: tuple[int, int] = (3, 3),
     dealer: int = 0,
 ) -> HandResult:
-    """The result of a hand (R9): S with R8.2, dug or not, jokers in the kitty, dry, levels before, the dealer's seat."""
+    """The result of a hand (R9): S with R8.2, dug or not, jokers in the kitty, dry, levels before, dealer's seat."""
     r = load_rules(rules)
     if score % 5 or not 0 <= score <= r.max_score:
         raise ValueError(f"score is {score}: it must be a multiple of 5 within 0..{r.max_score} (R8.4)")

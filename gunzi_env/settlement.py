@@ -116,8 +116,7 @@ def enter(t: Tables, g: Index) -> None:
     kitty = t.holder(g, KITTY)
     level = t.level[g]
     t.dug[g] = dug = ((t.leader[g] ^ t.dealer[g]) & 1) != 0  # the last trick's winner stands as leader
-    points = 5 * count(kitty & t.layout.fives[level]) + 10 * count(kitty & t.layout.tens[level])
-    t.score[g] += np.where(dug, 2 * points, 0).astype(np.int16)
+    t.score[g] += np.where(dug, 2 * t.layout.value(level, kitty), 0).astype(np.int16)
     big, small = (count(kitty & BIT[slot]) for slot in (BIG_JOKER_SLOT, SMALL_JOKER_SLOT))
     out = settle(t.rules, t.score[g], dug, big, small, t.dry[g], t.levels[g], t.dealer[g])
     t.gain[g], t.next_levels[g], t.next_blood[g] = out.gain, out.levels, out.blood

@@ -123,7 +123,8 @@ def check_legal(t: Tables) -> None:
         allowed[phase] = single
     allowed[Phase.JOKERS] = (ids == space.PASS) | (ids == 52) | (ids == 53)
     allowed[Phase.LEAD] = allowed[Phase.FOLLOW] = cards
-    _demand(t, ~(legal & ~allowed[t.phase]).any(axis=1), "only actions of the phase are legal")
+    foreign = np.asarray((legal & ~allowed[t.phase]).any(axis=1))
+    _demand(t, ~foreign, "only actions of the phase are legal")
 
 
 def check_actions(t: Tables, n: int) -> None:

@@ -23,7 +23,7 @@ def giveable(t: Tables, g: Index, seat: Ints) -> Words:
 def giveable_mask(t: Tables, g: Index) -> Words:
     """R5.2: no point cards, except level cards."""
     level = t.level[g]
-    mask = ~t.layout.point_cards(level)
+    mask = ~t.layout.point_cards[level]
     return mask | t.layout.level_cards[level] if t.rules.tribute_level_points else mask
 
 
@@ -35,7 +35,7 @@ def falling(t: Tables, g: Index) -> Words:
 def return_classes(t: Tables, g: Index) -> Words:
     """R5.4: side cards without points, then trumps without, then any: ``uint64[n, 3]``."""
     level = t.level[g]
-    points, trumps = t.layout.point_cards(level), t.layout.suit_mask[level, TRUMP]
+    points, trumps = t.layout.point_cards[level], t.layout.suit_mask[level, TRUMP]
     return np.stack([~points & ~trumps, ~points & trumps, points], axis=1)
 
 

@@ -202,7 +202,9 @@ def _commit(t: Tables, g: Index) -> tuple[Index, Index]:
     at += PLAYED - PENDING + seat
     t.flat[:, at] = planes.add(t.flat.take(at, axis=1), play)
     t.trick[:, g, seat] = play
-    t.trick_points[g] += 5 * count(play & t.layout.fives[level]) + 10 * count(play & t.layout.tens[level])
+    worth = np.flatnonzero(play[0] & t.layout.point_cards[level])
+    if len(worth):
+        t.trick_points[g[worth]] += t.layout.value(level[worth], play[:, worth])
     contest(t, g, seat, play)
     _learn(t, g, seat, play)
     last = seat == ((t.leader[g] + 3) & 3)

@@ -41,7 +41,7 @@ class Result:
 
 
 def check_episode(episode: str, reward: str | None) -> Reward:
-    """The reward to use: ``levels`` for hands, ``match`` for matches when none is named; ``ValueError`` on a bad one."""
+    """The reward to use: ``levels`` for hands, ``match`` for matches if none is named; ``ValueError`` on a bad one."""
     if episode not in get_args(Episode):
         raise ValueError(f"unknown episode {episode!r}: use one of {', '.join(get_args(Episode))}")
     if reward is None:
@@ -88,7 +88,7 @@ class VectorEnv:
         skip_forced: bool = True,
         table_ids: Words | None = None,
     ) -> None:
-        """``table_ids uint64[N]`` (0, 1, ... if None) and ``seed`` fix every card; ``deal_value``: :func:`team_rewards`."""
+        """``table_ids uint64[N]`` (0, 1, ...) and ``seed`` fix every card; ``deal_value``: see :func:`team_rewards`."""
         self.rules = load_rules(rules)
         self.episode: Episode = episode
         self.reward = check_episode(episode, reward)

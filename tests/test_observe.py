@@ -57,7 +57,8 @@ def everything_seen(t: Tables, viewer: int) -> list[bytes]:
     """All that is sent to a seat: View, encoding, and the picture."""
     seats = np.full(t.num, viewer, np.int8)
     view = observe.view(t, None, seats)
-    pieces = [np.ascontiguousarray(getattr(view, f.name)).tobytes() for f in dataclasses.fields(View) if f.name != "rules"]
+    names = [f.name for f in dataclasses.fields(View) if f.name != "rules"]
+    pieces = [np.ascontiguousarray(getattr(view, name)).tobytes() for name in names]
     drawn = "\n".join(render.ansi(t, n, seat=viewer) for n in range(t.num))
     return [*pieces, observe.encode(view).tobytes(), drawn.encode()]
 

@@ -142,7 +142,8 @@ def test_match_ends_once_and_truncates() -> None:
 
 
 @pytest.mark.parametrize(
-    "action", [-1, 184, 2**63, 2**70, 1.5, float("nan"), True, None, "0", np.array([1]), [0], np.float64(2), np.bool_(True)]
+    "action",
+    [-1, 184, 2**63, 2**70, 1.5, float("nan"), True, None, "0", np.array([1]), [0], np.float64(2), np.bool_(True)],
 )
 def test_illegal_actions(action: Any) -> None:
     env = gunzi_env.raw_env()

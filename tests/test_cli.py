@@ -1,0 +1,113 @@
+"""The dispatcher: commands, exit codes, one line for what went wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from gunzi_env import cli
+
+
+def gunzi(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gunzi_env.cli", *arguments],
+        capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+class Point:
+    """Stands for an entry point whose command does what the test says."""
+
+    def __init__(self, command: Callable[[list[str]], int]) -> None:
+        self.command = command
+
+    def load(self) -> Callable[[list[str]], int]:
+        return self.command
+
+
+def raising(error: BaseException) -> Point:
+    def command(argv: list[str]) -> int:
+        raise error
+
+    return Point(command)
+
+
+class TypedError(ValueError):
+    exit_code = 3
+
+
+class OurError(ValueError):
+    """A ValueError of one of our packages that says no code."""
+
+
+OurError.__module__ = "gunzi_train.config"
+
+
+def test_help_lists_every_command() -> None:
+    run = gunzi("--help")
+    assert run.returncode == 0
+    for name in ("demo", "rulebook", "bench", "train", "arena", "play", "replay"):
+        assert f"\n  {name} " in run.stdout
+    assert "(not installed)" not in run.stdout
+    assert gunzi().stdout == run.stdout
+
+
+def test_version() -> None:
+    assert gunzi("--version").stdout.startswith("gunzi 0.")
+
+
+def test_unknown_command_is_refused_with_the_list() -> None:
+    run = gunzi("arean")
+    assert run.returncode == 2
+    assert run.stderr.startswith("gunzi: unknown command 'arean'; commands: arena, bench, demo")
+    assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["demo", "rulebook", "bench", "train", "arena", "play", "replay"])
+def test_every_command_has_help_with_an_example(name: str) -> None:
+    run = gunzi(name, "--help")
+    assert run.returncode == 0, run.stderr
+    assert f"gunzi {name}" in run.stdout.partition("xample")[2]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (TypedError("file x\n is broken"), 3, "gunzi t: file x is broken\n"),
+        (OurError("unknown key 'lr'"), 2, "gunzi t: unknown key 'lr'\n"),
+        (KeyboardInterrupt(), 130, "gunzi t: interrupted\n"),
+        (
+            ModuleNotFoundError("No module named 'torch'", name="torch"),
+            2,
+            "gunzi t: this needs torch, which is not installed: pip install 'gunzi[train]'\n",
+        ),
+    ],
+)
+def test_typed_errors_are_one_line(
+    error: BaseException, code: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run("t", raising(error), []) == code  # type: ignore[arg-type]
+    assert capsys.readouterr().err == line
+
+
+@pytest.mark.parametrize("error", [ValueError("of somebody else"), ModuleNotFoundError("x", name="x"), KeyError("k")])
+def test_other_errors_are_not_hidden(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        cli.run("t", raising(error), [])  # type: ignore[arg-type]
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gunzi_env.cli", "rulebook", "order", "--level", "3", "--trump", "S"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.wait(timeout=60)
+    process.stderr.close()
+    assert "Traceback" not in errors and "BrokenPipe" not in errors
+    assert process.returncode == cli.CLOSED_PIPE
