@@ -217,7 +217,7 @@ def _relabel(t: Tables, g: Index) -> None:
     """What was shown or turned is still in provisional slots; hands and kitty were just laid out in final ones."""
     decks = t.rules.decks
     # One row of words a table: the cards shown by the four seats in each plane, then those turned up.
-    words = np.concatenate([t.shown[:, g].transpose(1, 0, 2).reshape(len(g), -1), t.turned[:, g].T], axis=1)
+    words = np.concatenate([t.shown[:, g].transpose(1, 0, 2).reshape(len(g), 4 * decks), t.turned[:, g].T], axis=1)
     moved = g[(words != 0).any(axis=1)]
     if not len(moved):
         return

@@ -15,14 +15,19 @@ Branches = Counter[str]
 Mask = npt.NDArray[np.bool_]
 
 
-def branches(before: Tables, after: Tables, actions: npt.NDArray[np.int32], which: Mask) -> Branches:
-    """How many of the tables in ``which`` went through each branch in one step; clause first in each name."""
+def branches(
+    before: Tables, after: Tables, actions: npt.NDArray[np.int32], which: Mask, *, zero: bool = False
+) -> Branches:
+    """How many of the tables in ``which`` went through each branch in one step; clause first in each name.
+
+    ``zero`` also lists the branches that none went through.
+    """
     found: Branches = Counter()
     parts = (_bidding, _closing, _tribute, _kitty, _follows, _results)
     for part in parts:
         for name, mask in part(before, after, actions).items():
             number = int((mask & which).sum())
-            if number:
+            if number or zero:
                 found[name] += number
     return found
 
