@@ -13,6 +13,7 @@ exception is a fault of ours and shows its traceback.
 from __future__ import annotations
 
 import ast
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -106,6 +107,9 @@ def run(name: str, point: EntryPoint, argv: list[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the console script; ``argv`` without the program's name."""
     args = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show a suit's sign shows a question mark instead of a traceback.
+        sys.stdout.reconfigure(errors="replace")
     if not args or args[0] in ("-h", "--help", "help"):
         print(usage())
         return 0

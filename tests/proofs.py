@@ -100,7 +100,7 @@ def every_name() -> set[str]:
         engine.reset(t, 0)
         names |= set(branches(t, t.clone(), np.zeros(1, np.int32), np.ones(1, np.bool_), zero=True))
     impossible = {f"R7.5 {k} led, demand {floor}" for k in (2, 3, 4) for floor in (2, 3, 4, 5) if min(floor, 4) > k}
-    # A demand of five stands for two pairs, owed to a quad alone; one card led has no shape; all or none are held of one.
+    # A demand of five stands for two pairs, owed to a quad alone; one card has no shape, and is held or not.
     impossible |= {"R7.5 3 led, demand 5", "R7.5 2 led, demand 5", "R7.3 1 led, fewer held"}
     impossible |= {f"R7.5 1 led, demand {floor}" for floor in (2, 3, 4, 5)}
     return names - impossible
