@@ -1,0 +1,1 @@
+"""One example for each clause of the rules."""
