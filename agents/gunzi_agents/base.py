@@ -1,0 +1,50 @@
+"""What an agent is: a name and a function from a batch of decisions to a batch of actions."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from gunzi_env.observe import View
+
+
+class AgentError(ValueError):
+    """No such agent, or one that cannot play under these rules."""
+
+    exit_code = 2
+
+
+class MissingAgentError(AgentError):
+    """A run folder or checkpoint that is not there."""
+
+    exit_code = 3
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Something that plays.
+
+    ``keys`` are the only randomness an agent may use: uint64 hashes of (seed, deal, seat, ply), the same whoever plays,
+    so that a result does not depend on batches, on processes or on what was played before.
+    """
+
+    name: str
+
+    def act(self, view: View, legal: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
+        """One legal action for each row.
+
+        Args:
+            view: B decisions, each from the eyes of the seat to move.
+            legal: bool[B, A]; no row is empty.
+            keys: uint64[B].
+
+        Returns:
+            int32[B], action numbers of :class:`gunzi_env.actions.ActionSpace`.
+        """
+        ...
+
+    def reset(self) -> None:
+        """Forget everything: the next decisions belong to other games."""
+        ...

@@ -1,0 +1,253 @@
+"""How ``greedy`` leads and follows: it plays what is worth most, counted in points.
+
+A card in hand is worth what its shape may win when it is led later, and a little for its rank; a trick is worth its
+points and the lead. So the cheapest sufficient card is the one played, a joker is not spent on an empty trick and the
+partner is not overtaken, without a rule of its own for each.
+
+Arrays as in :mod:`gunzi_agents.reading`: slots first, decisions last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from gunzi_agents.reading import NEXT, OPPONENTS, PARTNER, Flags, Floats, Reading, Slots, pick
+from gunzi_env.order import TRUMP
+from gunzi_env.planes import NUM_SLOTS, unpack
+
+NEVER = np.float32(-1e9)
+_SLOTS = np.arange(NUM_SLOTS)[:, None]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What things are worth, in points."""
+
+    gain: tuple[float, float, float, float] = (7.0, 16.0, 28.0, 40.0)
+    """A trick of 1, 2, 3, 4 cards a seat, led and won."""
+    feed: float = 3.0
+    """What the partner, still to play, adds to a trick that is ours, for each card."""
+    lead: float = 3.0
+    """To be the next to lead."""
+    side: float = 0.08
+    """Each rank of a side card."""
+    trump: float = 2.5
+    """A trump as such: it may ruff."""
+    rank: float = 0.2
+    """Each rank of a trump."""
+    fade: float = 0.7
+    """The part of a side winner's worth that is left if it is led later: it may be ruffed then."""
+    control: float = 40.0
+    """The last trick, for which the levels are given (R9)."""
+    single: float = 0.6
+    """The chance that the last trick is one for a single high trump."""
+    short: float = 0.6
+    """Each card that a side suit is shorter than four, to whoever throws from it: it may become a void."""
+    risk: float = 3.0
+    """What a lead that loses gives away, for each card."""
+
+
+class Player:
+    """A Reading appraised: what is worth keeping, and what to play."""
+
+    def __init__(self, reading: Reading, weights: Weights) -> None:
+        self.r, self.v, self.w = reading, reading.view, weights
+        self.cost = self._cost()
+
+    def _cost(self) -> Floats:
+        """What m copies of a slot in hand are worth if they are kept, ``float32[D, 54, B]``; endless where there are fewer."""
+        r, w = self.r, self.w
+        rank = _SLOTS - r.first_trump
+        single = np.where(r.trump, w.trump + w.rank * rank, w.side * (rank % 11)).astype(np.float32)
+        later = np.where(r.trump, 1, w.fade).astype(np.float32)
+        short = np.where(np.arange(4) < TRUMP, w.short, 0)[:, None] * np.maximum(4 - r.length, 0)
+        bonus = r.by_slot(short.astype(np.float32))
+        worth = [np.zeros_like(r.points)]
+        for n in range(1, r.decks + 1):
+            best = r.holds[n - 1] * (w.gain[n - 1] * later) + single * n  # as one shape
+            for m in range(1, n // 2 + 1):  # or as two
+                best = np.maximum(best, worth[m] + worth[n - m])
+            worth.append(best)
+        out = np.full((r.decks, *r.points.shape), -NEVER)
+        for n in range(1, r.decks + 1):
+            held = r.mine == n
+            for m in range(1, n + 1):
+                np.copyto(out[m - 1], worth[n] - worth[n - m] - bonus * m, where=held)
+        return out
+
+    def _endings(self) -> tuple[Floats, Floats, Floats]:
+        """How the hand might end once m copies of a slot are gone, each ``float32[D, 54, B]`` but the last, ``[B]``.
+
+        The chance to win all that is left by leading it; the chance that the best single trump left wins the last
+        trick; and that chance as it is now.
+        """
+        r = self.r
+        logs = np.log(np.maximum(r.holds, np.float32(1e-3)))
+        group = np.zeros_like(r.points)
+        for n in range(1, r.decks + 1):
+            np.copyto(group, logs[n - 1], where=r.mine == n)
+        total = group.sum(axis=0)
+        single = np.where(r.trump & (r.mine > 0), r.holds[0], np.float32(0))
+        best = single.argmax(axis=0)
+        top = single[best, r.row]
+        single[best, r.row] = 0
+        second = single.max(axis=0)
+        run, left = np.empty_like(logs), np.empty_like(logs)
+        for m in range(1, r.decks + 1):
+            rest = np.zeros_like(group)
+            for n in range(m + 1, r.decks + 1):
+                np.copyto(rest, logs[n - m - 1], where=r.mine == n)
+            run[m - 1] = np.exp(total - group + rest)
+            left[m - 1] = np.where((_SLOTS == best) & (r.mine <= m), second, top)
+        return run, left * np.float32(self.w.single), top * np.float32(self.w.single)
+
+    # Leading ------------------------------------------------------------------------------------------
+
+    def lead(self, legal: Flags) -> Slots:
+        """The best of the legal leads ``bool[D, 54, B]``: actions ``[B]``."""
+        r, w = self.r, self.w
+        run, left, _ = self._endings()
+        partner = self._partner_takes()
+        value = np.empty_like(run)
+        for m in range(r.decks):
+            holds = r.holds[m]
+            ours = holds + (1 - holds) * partner[m]
+            value[m] = holds * w.gain[m] + (ours - np.float32(0.5)) * (m + 1) * r.points - (1 - ours) * (w.risk * (m + 1))
+            value[m] += np.float32(w.control) * (holds * np.maximum(run[m], left[m]) + (1 - holds) * left[m])
+        value = np.where(legal, value - self.cost, NEVER)
+        return value.reshape(-1, len(r.row)).argmax(axis=0)
+
+    def _partner_takes(self) -> Floats:
+        """The chance that the partner beats m copies of a slot that I lead, and no opponent him, ``float32[D, 54, B]``."""
+        r = self.r
+        stays = np.ones_like(r.out[PARTNER])
+        for seat in OPPONENTS:
+            stays = stays * (1 - r.out[seat])
+        by_ruff = r.by_slot(r.out[PARTNER] * stays) * r.ruffs(PARTNER)[:, None]
+        # Half of the cards above mine are too low for what an opponent puts on it.
+        return by_ruff + r.over(PARTNER) * r.by_slot(stays * np.float32(0.5))
+
+    # Following ----------------------------------------------------------------------------------------
+
+    def follow(self, legal: Flags) -> Slots:
+        """The best of the legal units ``bool[D, 54, B]``: actions ``[B]``."""
+        r, w, v = self.r, self.w, self.v
+        owed = v.led_count.astype(np.intp) - 1
+        safe = self._safe(owed)
+        ours = self._ours(owed, safe)
+        run, left, top = self._endings()
+        copies = np.arange(1, r.decks + 1, dtype=np.float32)[:, None, None]
+        cost = np.where(self._pool(), self.cost - copies * (r.points * (ours - np.float32(0.5))), -NEVER)
+        throw, price = _cheapest(cost, legal, v.need)
+        stay_out = ours * v.trick_points - price + w.control * top
+        # Taking the trick: its points, what the partner adds, the lead, and what then becomes of the last trick.
+        number = owed.astype(np.float32) + 1
+        prize = v.trick_points + w.feed * number * self._after_me(PARTNER) + w.lead
+        run, left = pick(run, owed), pick(left, owed)
+        value = safe * prize + (safe - np.float32(0.5)) * number * r.points - pick(self.cost, owed)
+        value += np.float32(w.control) * (safe * np.maximum(run, left) + (1 - safe) * left)
+        value = np.where(self._wins(owed) & pick(legal, owed), value, NEVER)
+        best = value.argmax(axis=0)
+        return np.where(value[best, r.row] > stay_out, owed * NUM_SLOTS + best, throw)
+
+    def _after_me(self, seat: int) -> Flags:
+        """Does this seat still play in this trick?"""
+        return seat < self.v.leader
+
+    def _wins(self, owed: Slots) -> Flags:
+        """Slots that win the trick as matters stand if as many copies as were led are played, ``bool[54, B]`` (R7.6)."""
+        r, v = self.r, self.v
+        strength = r.layout.strength[v.level]
+        stronger = strength > strength[r.row, v.best_slot][:, None]
+        return stronger.T & ((r.suit == v.led_suit) | r.trump) & (v.need == v.led_count)
+
+    def _pool(self) -> Flags:
+        """Slots that may be named in this play, now or after others, ``bool[54, B]`` (R7.3)."""
+        r, v = self.r, self.v
+        led = v.hand[0] & r.masks[v.led_suit, r.row]
+        return unpack(np.where(led != 0, led, v.hand[0]) & ~v.pending[0]).T
+
+    def _beaten(self, seat: int, owed: Slots) -> Floats:
+        """The chance that a seat, if it still plays, beats each slot as the winning card of this trick, ``float32[54, B]``."""
+        r, v = self.r, self.v
+        over = pick(r.over(seat), owed)
+        out = np.where(v.led_suit == TRUMP, np.float32(1), r.out[seat, v.led_suit, r.row])
+        ruffs = np.where(v.led_suit == TRUMP, np.float32(0), out * r.ruffs(seat)[owed, r.row])
+        chance = np.where(r.trump, out * over, np.minimum(over + ruffs, 1))
+        return np.where(self._after_me(seat), chance, np.float32(0))
+
+    def _safe(self, owed: Slots) -> Floats:
+        """The chance that no opponent after me beats each slot, ``float32[54, B]``."""
+        out = np.ones_like(self.r.points)
+        for seat in OPPONENTS:
+            out *= 1 - self._beaten(seat, owed)
+        return out
+
+    def _ours(self, owed: Slots, safe: Floats) -> Floats:
+        """The chance that the trick is our side's if I stay out of it, ``float32[B]``."""
+        r, v = self.r, self.v
+        partner = self._beaten(PARTNER, owed)[v.best_slot, r.row]
+        # The opponent between us may still raise the price for the partner.
+        return np.where(v.best == PARTNER, safe[v.best_slot, r.row], partner * np.float32(0.7))
+
+
+def _cheapest(cost: Floats, legal: Flags, need: npt.NDArray[np.int16]) -> tuple[Slots, Floats]:
+    """The next unit of the cheapest cards to throw, and the price of all of them: ``[B]``, ``float32[B]``.
+
+    A play is named largest multiplicity first, then from the highest slot down; what is found here is named so.
+    """
+    decks, _, rows = cost.shape
+    # No two costs are equal, so that a set found now is found again when its next card is to be named.
+    cost = cost + _SLOTS.astype(np.float32) * np.float32(1e-4)
+    lowest = [_lowest(cost[m], decks // (m + 1)) for m in range(decks)]
+    able = legal.any(axis=1)
+    price = np.full(rows, -NEVER * 100)
+    unit = np.zeros(rows, np.intp)
+    limit = np.full(rows, -NEVER)
+    for parts in _partitions(decks):
+        first, number = parts[0], parts.count(parts[0])
+        total = sum(lowest[m - 1][:i].sum(axis=0) for m, i in _tally(parts))
+        better = (need == sum(parts)) & able[first - 1] & (total < price)
+        price = np.where(better, total, price)
+        unit = np.where(better, first - 1, unit)
+        limit = np.where(better, lowest[first - 1][number - 1], limit)
+    chosen, allowed = pick(cost, unit), pick(legal, unit)
+    place = np.where(allowed & (chosen <= limit), _SLOTS, -1).max(axis=0)
+    # Where the set cannot be named from its top (dead following), the cheapest legal unit.
+    cheapest = np.where(allowed, chosen, -NEVER).argmin(axis=0)
+    return unit * NUM_SLOTS + np.where(place >= 0, place, cheapest), price
+
+
+def _lowest(cost: Floats, number: int) -> Floats:
+    """The ``number`` lowest values of each column, lowest first: ``float32[number, B]``."""
+    out = np.empty((number, cost.shape[1]), np.float32)
+    for i in range(number):
+        cost.min(axis=0, out=out[i])
+        if i + 1 < number:
+            cost = np.where(cost == out[i], -NEVER, cost)
+    return out
+
+
+@cache
+def _partitions(total: int) -> tuple[tuple[int, ...], ...]:
+    """The ways to name 1 to ``total`` cards in units, largest first.
+
+    >>> _partitions(3)
+    ((1,), (2,), (1, 1), (3,), (2, 1), (1, 1, 1))
+    """
+
+    def of(n: int, most: int) -> list[tuple[int, ...]]:
+        if n == 0:
+            return [()]
+        return [(m, *rest) for m in range(min(n, most), 0, -1) for rest in of(n - m, m)]
+
+    return tuple(parts for n in range(1, total + 1) for parts in of(n, n))
+
+
+def _tally(parts: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Each multiplicity in a partition and how often it occurs."""
+    return [(m, parts.count(m)) for m in sorted(set(parts))]

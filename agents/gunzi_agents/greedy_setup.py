@@ -1,0 +1,224 @@
+"""How ``greedy`` bids, gives and returns, buries and picks up: all that comes before the play.
+
+Arrays as in :mod:`gunzi_agents.reading`: slots first, decisions last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gunzi_agents.greedy_play import NEVER, Player
+from gunzi_agents.reading import PARTNER, Flags, Floats, Reading, Slots
+from gunzi_env import actions, order, planes
+from gunzi_env.cards import NUM_FACES, RANKS_PER_SUIT, SUITED_FACES
+from gunzi_env.observe import View
+from gunzi_env.order import BIG_JOKER_SLOT, PROVISIONAL_TRUMP, SMALL_JOKER_SLOT, TRUMP
+from gunzi_env.planes import NUM_SLOTS, Words
+from gunzi_env.tables import NOBODY, Int8
+
+_SLOTS = np.arange(NUM_SLOTS)[:, None]
+_BARRED = np.float32(1e5)
+"""More than any card is worth: what is kept as long as the rules allow it."""
+
+
+@dataclass(frozen=True)
+class Habits:
+    """Bidding in cards of a suit, the kitty in points and levels."""
+
+    pair: float = 0.7
+    """What a second or third copy counts more than a single card of a suit."""
+    open: float = 0.5
+    """Cards above the fair share that justify the first bid."""
+    theirs: float = 1.0
+    """An opponent's bid is overturned even for a suit that is shorter by as much: theirs is long with them."""
+    ours: float = 2.0
+    """The partner's bid only for a suit longer by as much."""
+    show: float = 2.5
+    """Trump power above the fair share that justifies showing a big joker."""
+    void: float = 4.0
+    """A side suit buried to the last card."""
+    dig: float = 0.15
+    """Each point buried."""
+    joker: float = 0.17
+    """What a joker buried takes from the edge (:func:`edge`), a big one 1.3 times as much; with three decks."""
+    dealer: float = -0.92
+    """The edge of a dealer without trumps; with three decks."""
+    partner: float = -0.6
+    """The same of the dealer's partner."""
+    attacker: float = -0.74
+    """The same of an attacker."""
+    public: float = 0.3
+    """What jokers in the kitty tell of the dealer's edge."""
+
+
+# Bidding ----------------------------------------------------------------------------------------------
+
+
+def show(view: View, legal: Flags, habits: Habits) -> Slots:
+    """R4.2: show the big joker with more trump power than so many cards have on the average."""
+    space = actions.space(view.rules)
+    copies = planes.to_counts(view.hand)
+    power = np.zeros(NUM_SLOTS)
+    power[_permanent(view.rules.first_level)] = 1
+    power[SMALL_JOKER_SLOT], power[BIG_JOKER_SLOT] = 1.5, 2
+    fair = power.sum() / NUM_FACES * planes.count(view.hand)
+    return np.where(copies @ power >= fair + habits.show, space.SHOW, space.PASS)
+
+
+def _permanent(level: int) -> Flags:
+    """The 2s, level cards and jokers, which are trumps in every suit."""
+    table = order.layout()
+    return planes.unpack(table.level_cards[level] | table.permanent_trumps[level])
+
+
+def bid(view: View, legal: Flags, habits: Habits) -> Slots:
+    """R4.4: the longest suit that may be bid, if it is long enough for the cards drawn so far."""
+    space = actions.space(view.rules)
+    over = suit_lengths(view, habits)
+    over -= over.sum(axis=1, keepdims=True) * 0 + _fair_length(view)[:, None]
+    rows = np.arange(len(view))
+    value = np.full(legal.shape, NEVER)
+    # Of bids for the same suit the strongest: it is the hardest to overturn.
+    value[:, space.BIDS :] = over[:, space.bid_suit] + 0.01 * space.bid_strength
+    standing = over[rows, view.bid_suit]
+    ours = (view.bid_seat & 1) == 0
+    value[:, space.PASS] = np.where(
+        view.bid_seat == NOBODY, habits.open, np.where(ours, standing + habits.ours, standing - habits.theirs)
+    )
+    return np.where(legal, value, NEVER * 2).argmax(axis=1)
+
+
+def _fair_length(view: View) -> Floats:
+    """What :func:`suit_lengths` comes to in one suit on the average of as many cards."""
+    return (planes.count(view.hand) * (33 / 162)).astype(np.float32)
+
+
+def suit_lengths(view: View, habits: Habits) -> Floats:
+    """Cards of the suits S H C D, less those that are trumps in any case, ``float32[B, 4]``; copies count more."""
+    table = order.layout(view.rules.mixed_trump_rank)
+    suit = table.face_of_slot[:, PROVISIONAL_TRUMP] // RANKS_PER_SUIT  # [level, 54]
+    plain = ~(table.level_cards | table.permanent_trumps)
+    masks = planes.pack(suit[:, None] == np.arange(4)[:, None]) & plain[:, None]  # [level, 4]
+    held = np.bitwise_count(view.hand[:, :, None] & masks[view.level]).astype(np.float32)
+    return held.sum(axis=0) + np.float32(habits.pair) * held[1:].sum(axis=0)
+
+
+# Cards given, returned, buried, picked up ---------------------------------------------------------------
+
+
+def give(player: Player, legal: Flags) -> Slots:
+    """R5.1, R6.5: of equal cards the one that is worth least to give; the one worth most to pick up comes last."""
+    return np.where(legal, player.cost[0], -NEVER).argmin(axis=0)
+
+
+def give_back(player: Player, habits: Habits) -> Slots:
+    """R5.4: side cards first, points last, and of these what is worth least."""
+    r = player.r
+    classes = np.where(r.points > 0, 2, r.trump).astype(np.float32)
+    return _name(player, _prices(player, habits) + classes * _BARRED)
+
+
+def bury(player: Player, habits: Habits) -> Slots:
+    """R6.2: what is worth least, a whole suit if it can be, and jokers if the last trick is likely to be ours."""
+    r = player.r
+    price = _prices(player, habits) + np.float32(habits.dig) * r.points
+    price[:, SMALL_JOKER_SLOT:] = _BARRED
+    nothing = np.zeros(len(r.row), np.intp)
+    big, small = jokers_to_bury(r, np.float32(habits.dealer), nothing, nothing + r.rules.kitty_size, habits)
+    for d in range(r.decks):
+        price[d, BIG_JOKER_SLOT, big > d] = -2 * _BARRED
+        price[d, SMALL_JOKER_SLOT, small > d] = -_BARRED
+    return _name(player, price)
+
+
+def _prices(player: Player, habits: Habits) -> Floats:
+    """What each further copy of a slot is worth, ``float32[D, 54, B]``; NEVER negated where there is none.
+
+    Shapes go as a whole: where it costs most to break them, each copy has its share of the price of all.
+    """
+    r, cost = player.r, player.cost
+    whole = np.zeros_like(r.points)
+    for n in range(1, r.decks + 1):
+        np.copyto(whole, cost[n - 1] / np.float32(n), where=r.mine == n)
+    total = player.v.need + planes.count(player.v.pending)
+    length = np.maximum(r.length, 1)
+    soon = (np.arange(4) < TRUMP)[:, None] & (length <= total)
+    bonus = r.by_slot(np.where(soon, habits.void / length, 0).astype(np.float32))
+    further = np.diff(cost, axis=0, prepend=np.float32(0))
+    price = np.where(cost[0] > whole, whole, further) - bonus + _SLOTS.astype(np.float32) * np.float32(1e-4)
+    return np.where(r.mine > np.arange(r.decks)[:, None, None], price, -NEVER)
+
+
+def _name(player: Player, price: Floats) -> Slots:
+    """The highest card not yet named of the cheapest set; the same set until it is complete."""
+    v = player.v
+    total = (v.need + planes.count(v.pending)).astype(np.intp)
+    ordered = np.sort(price.reshape(-1, len(total)), axis=0)
+    limit = ordered[total - 1, player.r.row]
+    chosen = (price <= limit).sum(axis=0)
+    named = planes.to_counts(v.pending).T
+    return np.where(chosen > named, _SLOTS, -1).max(axis=0)
+
+
+# Jokers for the kitty -------------------------------------------------------------------------------------
+
+
+def edge(r: Reading) -> Floats:
+    """What trumps add to the chance of winning hand and last trick less that of losing both, ``float32[B]``.
+
+    Fitted to hands of this bot against itself (least squares on the cards of one hand).
+    """
+    mine = r.mine.astype(np.float32)
+    ordinary = planes.unpack(r.layout.ordinary_trumps[r.view.level]).T
+    trumps = mine * r.trump
+    high = trumps * ~ordinary
+    pairs, triples = ((trumps >= n).sum(axis=0) for n in (2, 3))
+    big, small = mine[BIG_JOKER_SLOT], mine[SMALL_JOKER_SLOT]
+    worth = 0.012 * trumps.sum(axis=0) + 0.05 * high.sum(axis=0) + 0.012 * pairs + 0.08 * triples
+    return np.asarray((worth + 0.07 * (big + small) + 0.04 * big) * (3 / r.decks), np.float32)
+
+
+def jokers_to_bury(
+    r: Reading, base: Floats, inside: npt.NDArray[np.intp], room: npt.NDArray[np.intp], habits: Habits
+) -> tuple[Slots, Slots]:
+    """How many big and how many small jokers pay in the kitty (R6.2, R6.5, R9), each ``[B]``.
+
+    A joker multiplies what the hand is worth, 1 + J levels, and takes from the chance to win it: so it pays if
+    the last trick is likely to be ours. ``inside`` is J so far, ``room`` how many may go in; small ones only
+    after all big ones (R6.3).
+    """
+    mine = r.mine.astype(np.intp)
+    chance = edge(r) + base
+    levels = 1 + inside
+    found = []
+    going = np.ones(len(r.row), np.bool_)
+    for slot, worth, loss in ((BIG_JOKER_SLOT, 2, 1.3 * habits.joker), (SMALL_JOKER_SLOT, 1, habits.joker)):
+        loss *= 3 / r.decks
+        number = np.zeros(len(r.row), np.intp)
+        for k in range(r.decks):
+            going = going & (mine[slot] > k) & (room > 0)
+            going &= (levels + worth) * (chance - loss) > levels * chance
+            number += going
+            room = room - going
+            chance = chance - loss * going
+            levels = levels + worth * going
+        found.append(number)
+        going = number == mine[slot]
+    return found[0], found[1]
+
+
+def bury_jokers(r: Reading, legal: Flags, habits: Habits) -> Slots:
+    """R6.5: put jokers in as :func:`jokers_to_bury` says, or pass."""
+    v = r.view
+    named, kitty = planes.to_counts(v.pending).T, planes.to_counts(v.kitty).T
+    inside = 2 * kitty[BIG_JOKER_SLOT].astype(np.intp) + kitty[SMALL_JOKER_SLOT]
+    side = np.where(v.dealer == PARTNER, habits.partner, habits.attacker)
+    strong = np.where(inside > 0, np.where(v.dealer == PARTNER, habits.public, -habits.public), 0)
+    wanted = jokers_to_bury(r, side + strong, inside, v.pickable.astype(np.intp), habits)
+    out = np.full(len(v), actions.space(v.rules).PASS)
+    for slot, number in zip((SMALL_JOKER_SLOT, BIG_JOKER_SLOT), wanted[::-1], strict=True):
+        out = np.where((named[slot] < number) & legal[0, slot], slot, out)
+    return out

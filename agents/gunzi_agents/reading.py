@@ -1,0 +1,199 @@
+"""What a View says to a player who counts cards: what is left, who may be out of a suit, what can still be beaten.
+
+All chances rest on one rough model: each unseen card of a suit lies with equal chance in each hand that has not shown
+out of that suit, and, where the viewer does not know the kitty, there. Cards known to be with a seat are with it.
+
+Arrays have the decisions last: ``[54, B]`` is a number for each slot, ``[D, 54, B]`` one for each number of copies
+m = 1..D of each slot, so that whatever runs over the slots runs over contiguous rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gunzi_env import order, planes
+from gunzi_env.observe import View, unseen
+from gunzi_env.order import TRUMP
+from gunzi_env.planes import NUM_SLOTS, Words, unpack
+
+Floats = npt.NDArray[np.float32]
+Counts = npt.NDArray[np.int8]
+Flags = npt.NDArray[np.bool_]
+Slots = npt.NDArray[np.intp]
+
+ME, NEXT, PARTNER, PREVIOUS = range(4)
+OPPONENTS = (NEXT, PREVIOUS)
+SIDE_SUITS = 3
+
+_STEPS = 32
+"""Shares are rounded to multiples of 1 / 32, so that chances come from a table."""
+_NO_CHANCE = -20.0
+"""Stands for the logarithm of 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """For each slot, by level: its suit, the first slot that beats it, the first slot past its suit."""
+
+    suit: Slots  # [54, level]
+    beats: Slots  # [54, level]
+    end: Slots  # [54, level]
+    points: Floats  # [54, level]
+    same: bool  # are suit, beats and end the same at all levels? (not with R2.6)
+
+
+@cache
+def _order(mixed_trump_rank: int | None) -> _Order:
+    table = order.layout(mixed_trump_rank)
+    suit = table.suit_of_slot.astype(np.intp)
+    strength = table.strength.astype(np.intp)
+    slots = np.arange(NUM_SLOTS)
+    past = suit[:, None, :] > suit[:, :, None]
+    beats = np.where(past | (strength[:, None, :] > strength[:, :, None]), slots, NUM_SLOTS)
+    beats = np.where(slots > slots[:, None], beats, NUM_SLOTS).min(axis=2)
+    end = np.where(past, slots, NUM_SLOTS).min(axis=2)
+    by_slot = [np.ascontiguousarray(x.T) for x in (suit, beats, end)]
+    return _Order(*by_slot, np.ascontiguousarray(table.points.T, np.float32), mixed_trump_rank is None)
+
+
+@cache
+def _misses(decks: int) -> Floats:
+    """Log of the chance to lack m copies with k of them known and u unseen, for each share of the unseen ones.
+
+    ``float32[D, (steps + 1) * (D + 1) * (D + 1)]``, the second index being ``(share * (D + 1) + u) * (D + 1) + k``.
+    """
+    share = np.arange(_STEPS + 1) / _STEPS
+    luck = np.zeros((_STEPS + 1, decks + 1, decks + 2))  # chance to hold exactly j of u
+    luck[:, 0, 0] = 1
+    for u in range(1, decks + 1):
+        luck[:, u] = luck[:, u - 1] * (1 - share[:, None])
+        luck[:, u, 1:] += luck[:, u - 1, :-1] * share[:, None]
+    at_most = luck.cumsum(axis=2)
+    lack = np.zeros((decks, _STEPS + 1, decks + 1, decks + 1))
+    for m in range(1, decks + 1):
+        for k in range(m):
+            lack[m - 1, :, :, k] = at_most[:, :, m - 1 - k]
+    logs = np.log(np.maximum(lack, np.exp(_NO_CHANCE)))
+    return logs.reshape(decks, -1).astype(np.float32)
+
+
+def counts(cards: Words) -> Counts:
+    """Copies of each slot, ``uint64[D, B]`` to ``int8[54, B]``."""
+    return np.ascontiguousarray(unpack(cards).sum(axis=0, dtype=np.int8).T)
+
+
+def pick(values: npt.NDArray[Any], index: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """``values[index[b], :, b]`` for each decision: ``[k, 54, B]`` and ``[B]`` to ``[54, B]``."""
+    out = values[0]
+    for i in range(1, len(values)):
+        out = np.where(index == i, values[i], out)
+    return out
+
+
+class Reading:
+    """A View of B decisions after the bidding, read."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.rules = view.rules
+        self.decks = view.rules.decks
+        self.layout = order.layout(view.rules.mixed_trump_rank)
+        self.row = np.arange(len(view))
+        self._order = _order(view.rules.mixed_trump_rank)
+        # Without R2.6 suits and order are the same at all levels: one column serves for all.
+        self._level = view.level[:1] if self._order.same else view.level
+        self.suit: Slots = self._order.suit[:, self._level]  # [54, B or 1]
+        self.trump: Flags = self.suit == TRUMP  # [54, B or 1]
+        self.first_trump = (~self.trump).sum(axis=0)  # [B or 1]
+        self.points: Floats = self._order.points[:, view.level]  # [54, B]
+        self.masks: Words = self.layout.suit_mask[view.level].T  # [4, B]
+        self.cards: Words = planes.add(view.hand, view.pending)  # [D, B] what I hold, half-made choices undone
+        self.mine: Counts = counts(self.cards)  # [54, B]
+        self._left: Words = unseen(view)
+        self._chances: dict[int, tuple[Floats, Floats]] = {}
+
+    def by_slot(self, of_suit: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Values by suit, ``[4, B]``, spread over the slots: ``[54, B]``."""
+        if self._order.same:
+            return of_suit[self.suit[:, 0]]
+        return np.take_along_axis(of_suit, self.suit, axis=0)
+
+    @cached_property
+    def length(self) -> npt.NDArray[np.int16]:
+        """My cards of each suit, ``int16[4, B]``."""
+        return planes.count(self.cards[:, None] & self.masks)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The chance that an unseen card of a suit is with a seat, ``float32[4 seats, 4 suits, B]``."""
+        v = self.view
+        has = ~v.void.transpose(1, 2, 0)
+        has[ME] = False
+        held = np.maximum(v.held, 1)
+        hidden = np.where(v.kitty_known, 0, self.rules.kitty_size) * (np.arange(4) < TRUMP)[:, None]
+        share = held / np.maximum(has.sum(axis=0) * held + hidden, 1)
+        return np.where(has, share, 0).astype(np.float32)
+
+    @cached_property
+    def out(self) -> Floats:
+        """The chance that a seat has none of a side suit, ``float32[4 seats, 4 suits, B]``; 0 for trumps."""
+        left = planes.count(self._left[:, None] & self.masks)
+        chance = (1 - np.minimum(self.shares, np.float32(0.999))) ** left
+        chance[:, TRUMP] = 0
+        return chance.astype(np.float32)
+
+    @cached_property
+    def _steps(self) -> tuple[npt.NDArray[np.intp], list[Counts], Counts]:
+        """Shares as places in the table of chances; copies known with each seat; copies with nobody known."""
+        v = self.view
+        known = [counts(v.known[:, :, seat]) for seat in range(4)]
+        free = np.maximum(counts(self._left) - known[NEXT] - known[PARTNER] - known[PREVIOUS], 0)
+        steps = (self.shares * _STEPS + 0.5).astype(np.intp) * (self.decks + 1)
+        return steps, known, free
+
+    def _chances_of(self, seat: int) -> tuple[Floats, Floats]:
+        steps, known, free = self._steps
+        index = (self.by_slot(steps[seat]) + free) * (self.decks + 1) + known[seat]
+        # sums[i]: log of the chance that none of the i highest slots is held m times
+        sums = np.zeros((NUM_SLOTS + 1, len(self.row)), np.float32)
+        over = np.empty((self.decks, NUM_SLOTS, len(self.row)), np.float32)
+        trumps = np.empty((self.decks, len(self.row)), np.float32)
+        beats, end = (NUM_SLOTS - table[:, self._level] for table in (self._order.beats, self._order.end))
+        for m, table in enumerate(_misses(self.decks)):
+            np.cumsum(table[index][::-1], axis=0, out=sums[1:])
+            if self._order.same:
+                higher = sums[beats[:, 0]] - sums[end[:, 0]]
+            else:
+                higher = np.take_along_axis(sums, beats, axis=0) - np.take_along_axis(sums, end, axis=0)
+            over[m] = -np.expm1(higher)
+            trumps[m] = -np.expm1(sums[NUM_SLOTS - self.first_trump, self.row])
+        return over, trumps
+
+    def over(self, seat: int) -> Floats:
+        """The chance that a seat has m copies of a higher card of the slot's suit, ``float32[D, 54, B]``."""
+        return self._of(seat)[0]
+
+    def ruffs(self, seat: int) -> Floats:
+        """The chance that a seat has m equal trumps, ``float32[D, B]``."""
+        return self._of(seat)[1]
+
+    def _of(self, seat: int) -> tuple[Floats, Floats]:
+        if seat not in self._chances:
+            self._chances[seat] = self._chances_of(seat)
+        return self._chances[seat]
+
+    @cached_property
+    def holds(self) -> Floats:
+        """The chance that no opponent beats m copies of a slot when I lead them, ``float32[D, 54, B]``."""
+        out = np.ones((self.decks, NUM_SLOTS, len(self.row)), np.float32)
+        for seat in OPPONENTS:
+            out_of_it = self.by_slot(self.out[seat])
+            for m in range(self.decks):
+                beaten = self.over(seat)[m] + out_of_it * self.ruffs(seat)[m]
+                out[m] *= 1 - np.minimum(beaten, 1)
+        return out
