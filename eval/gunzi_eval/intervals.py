@@ -1,0 +1,100 @@
+"""Means with 95 % intervals over independent deals.
+
+A deal's figure is already the average of its two tables, so deals are independent and equally distributed, and
+Student's interval mean ± t * s / sqrt(n) is the right one: exact for normal data, and with a thousand deals the
+mean is as good as normal whatever one deal's figure looks like. Against a bootstrap it has three gains here: it
+needs no random numbers, it is wider where there are few deals (percentile bootstraps are too narrow there), and
+mirrored data give the mirrored interval to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and its interval; ``low`` and ``high`` are None where one deal or none says nothing about the spread."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+    def as_dict(self) -> dict[str, float | None]:
+        """The form of the arena's JSON.
+
+        >>> Interval(0.5, None, None).as_dict()
+        {'mean': 0.5, 'low': None, 'high': None}
+        """
+        return {"mean": self.mean, "low": self.low, "high": self.high}
+
+
+def student(freedom: int, level: float = LEVEL) -> float:
+    """The two-sided quantile of Student's t, to within 0.1 %.
+
+    >>> round(student(1), 3), round(student(2), 3), round(student(10), 3), round(student(999), 3)
+    (12.706, 4.303, 2.228, 1.962)
+    """
+    p = (1 + level) / 2
+    if freedom == 1:
+        return math.tan(math.pi * (p - 0.5))
+    if freedom == 2:
+        return (2 * p - 1) / math.sqrt(2 * p * (1 - p))
+    # Abramowitz and Stegun 26.7.5: an expansion about the normal quantile in powers of 1 / freedom.
+    z = NormalDist().inv_cdf(p)
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return sum(term / freedom**power for power, term in enumerate(terms))
+
+
+def mean_interval(values: npt.NDArray[np.float64]) -> Interval:
+    """The mean of float64[n], n >= 1, with its interval.
+
+    If all deals agree the interval is that one value: an agent against itself is exactly 0.
+
+    >>> mean_interval(np.array([1.0, 1.0, 1.0]))
+    Interval(mean=1.0, low=1.0, high=1.0)
+    >>> mean_interval(np.array([2.0]))
+    Interval(mean=2.0, low=None, high=None)
+    """
+    count = len(values)
+    if count == 0:
+        raise ValueError("no deals: a mean needs at least one")
+    mean = float(np.mean(values))
+    if count == 1:
+        return Interval(mean, None, None)
+    half = student(count - 1) * float(np.std(values, ddof=1)) / math.sqrt(count)
+    return Interval(mean, mean - half, mean + half)
+
+
+def share_interval(values: npt.NDArray[np.float64]) -> Interval:
+    """The same for shares in 0..1, kept within 0..1.
+
+    Where every deal was won (or lost) outright the spread is zero, though the next deal may well be lost: the bound
+    is then the share under which n wins in a row would still come with a chance of 2.5 %.
+
+    >>> interval = share_interval(np.ones(20))
+    >>> interval.mean, round(interval.low, 3), interval.high
+    (1.0, 0.832, 1.0)
+    """
+    plain = mean_interval(values)
+    if plain.low is None or plain.high is None:
+        return plain
+    unanimous = ((1 - LEVEL) / 2) ** (1 / len(values))
+    if np.all(values == 1.0):
+        return Interval(1.0, unanimous, 1.0)
+    if np.all(values == 0.0):
+        return Interval(0.0, 0.0, 1.0 - unanimous)
+    return Interval(plain.mean, max(0.0, plain.low), min(1.0, plain.high))

@@ -1,0 +1,155 @@
+"""A person's answers as actions: whole plays in text, checked on a copy, refused with a reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from gunzi_env import engine, planes
+from gunzi_env.cards import FACE_NAMES, SUITS, format_cards, parse_hand
+from gunzi_env.order import TRUMP, to_faces, to_slots
+from gunzi_env.position import play_actions
+from gunzi_env.rulebook import cards_planes
+from gunzi_env.tables import HAND, PENDING, Phase, Tables
+from gunzi_eval.narrate import SUIT_WORDS
+
+CHOICES = (Phase.TRIBUTE, Phase.RETURN, Phase.BURY, Phase.PICKUP)
+"""Phases in which a set of cards is named one by one."""
+
+
+class Refused(ValueError):
+    """An answer that cannot be played; the message says why and what can."""
+
+
+def trump_of(tables: Tables) -> int:
+    """The trump suit that slots are labelled by (spades until it is known)."""
+    return max(int(tables.trump[0]), 0)
+
+
+def legal_names(tables: Tables) -> list[str]:
+    """The next legal actions of table 0 by name."""
+    level = int(tables.level[0])
+    legal = np.flatnonzero(tables.actions.unpack(tables.legal)[0])
+    return [tables.actions.name(int(action), level, trump_of(tables)) for action in legal]
+
+
+def aside(tables: Tables) -> list[int]:
+    """The faces that are forced and set aside already, strongest first."""
+    return _faces(tables, tables.planes[:, 0, PENDING])
+
+
+def _faces(tables: Tables, cards: planes.Words) -> list[int]:
+    copies = planes.to_counts(cards)
+    slots = [slot for slot in range(len(copies) - 1, -1, -1) for _ in range(int(copies[slot]))]
+    return to_faces(tables.layout, int(tables.level[0]), trump_of(tables), slots)
+
+
+def actions_of(tables: Tables, text: str) -> list[int]:
+    """The actions that an answer stands for, in the engine's order: a play of several units is several actions.
+
+    Raises:
+        Refused: it cannot be read, or the rules do not allow it.
+    """
+    phase = Phase(int(tables.phase[0]))
+    if phase <= Phase.BID or text.lower() == "pass":
+        return [_word(tables, text)]
+    try:
+        faces = parse_hand(text, tables.rules.decks)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    if not faces:
+        raise Refused("name the cards to play, such as H9 H9")
+    actions = _units(tables, phase, _own(tables, phase, faces))
+    return _tried(tables, phase, actions)
+
+
+def _word(tables: Tables, text: str) -> int:
+    """A bid, show or pass."""
+    allowed = f"answer {' or '.join(legal_names(tables))}"
+    words = text if text.lower() in ("pass", "show") or text.lower().startswith("bid") else f"bid {text}"
+    try:
+        action = tables.actions.parse(
+            words.lower() if words.lower() in ("pass", "show") else words, int(tables.level[0])
+        )
+    except ValueError:
+        raise Refused(f"{text!r} is no bid; {allowed}") from None
+    if not tables.actions.unpack(tables.legal)[0, action]:
+        if tables.phase[0] > Phase.BID:
+            raise Refused("you cannot pass here")
+        raise Refused(
+            f"{words!r} is not possible: you must hold it, and it must beat the standing bid (R4.4, R4.5); {allowed}"
+        )
+    return action
+
+
+def _own(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
+    """The faces still to be named, after checking number and possession; cards set aside may be named again or not."""
+    forced, named = Counter(aside(tables)), Counter(faces)
+    need = int(tables.need[0])
+    if phase in (Phase.LEAD, Phase.JOKERS):
+        forced = Counter()
+    elif len(faces) == need + forced.total() and forced <= named:
+        named -= forced
+    elif len(faces) != need:
+        whole = f" (or all {need + forced.total()} with {format_cards(aside(tables))})" if forced else ""
+        raise Refused(f"name {need} card{'s' * (need != 1)}{whole}, not {len(faces)}")
+    source = HAND + int(tables.seat[0]) if phase not in CHOICES else int(tables.source[0])
+    held = Counter(_faces(tables, tables.planes[:, 0, source]))
+    for face, copies in named.items():
+        if held[face] < copies:
+            there = f"there is {held[face] or 'none'}" if phase == Phase.PICKUP else f"you hold {held[face] or 'none'}"
+            raise Refused(f"{FACE_NAMES[face]}: {there}, you named {copies}")
+    return list(named.elements())
+
+
+def _units(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
+    """Faces as units, in the order in which the engine wants them."""
+    slots = Counter(to_slots(tables.layout, int(tables.level[0]), trump_of(tables), faces))
+    if phase not in (Phase.LEAD, Phase.FOLLOW):
+        return sorted(slots.elements(), reverse=True)
+    if phase == Phase.LEAD and len(slots) > 1:
+        raise Refused("a lead is one card or several identical ones (R3.1, R7.2)")
+    whole = cards_planes(tables, format_cards([*faces, *(aside(tables) if phase == Phase.FOLLOW else [])]))
+    return play_actions(tables, whole[:, 0])
+
+
+def _tried(tables: Tables, phase: Phase, actions: list[int]) -> list[int]:
+    """The actions, after they were carried out on a copy; a choice of jokers is closed with a pass."""
+    trial, seat = tables.clone(), int(tables.seat[0])
+    for action in actions:
+        if not trial.actions.unpack(trial.legal)[0, action]:
+            raise Refused(_reason(tables, phase))
+        engine.step(trial, np.array([action]))
+    if phase == Phase.JOKERS and trial.phase[0] == Phase.JOKERS and trial.seat[0] == seat:
+        actions = [*actions, tables.actions.PASS]
+    return actions
+
+
+def _reason(tables: Tables, phase: Phase) -> str:
+    """Why the rules refuse cards that are held and of the right number."""
+    if phase == Phase.FOLLOW:
+        return _follow_reason(tables)
+    choices = "one of: " + ", ".join(legal_names(tables))
+    return {
+        Phase.TRIBUTE: f"the largest cards are given; only between equal ones you choose (R5.1), {choices}",
+        Phase.RETURN: f"side cards without points go back first, then other cards without points (R5.4), {choices}",
+        Phase.BURY: "a small joker may be buried only when all your big jokers are (R6.3)",
+        Phase.JOKERS: "only jokers go into the kitty, big ones first (R6.3, R6.5)",
+        Phase.PICKUP: f"the smallest cards are picked up; only between equal ones you choose (R6.5), {choices}",
+    }[phase]
+
+
+def _follow_reason(tables: Tables) -> str:
+    suit = suit_word(tables, int(tables.led_suit[0]))
+    hand = tables.planes[:, 0, HAND + int(tables.seat[0])]
+    number, held = int(tables.led_count[0]), int(planes.count((hand & tables.led_mask[0])[:, None])[0])
+    duty = f"{suit} was led and you hold {held}: play {number} of them (R7.3)"
+    return duty if tables.rules.follow == "live" else f"{duty}, and in dead following the shape binds too (R7.5)"
+
+
+def suit_word(tables: Tables, suit: int) -> str:
+    """A led suit 0..3 in words: trump, or the side suit's name."""
+    if suit == TRUMP:
+        return "trump"
+    return SUIT_WORDS[SUITS[[s for s in range(4) if s != trump_of(tables)][suit]]]
