@@ -1,0 +1,438 @@
+"""Training on the real environment: resumable to the bit, stoppable, and honest about what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from gunzi_agents import checkpoint, neural, registry
+from gunzi_agents.checkpoint import CheckpointError
+from gunzi_train import cli, evaluate, folder, precision, session
+from gunzi_train.config import CollectConfig, Config, EvaluateConfig, NetConfig, PPOConfig, SaveConfig, ScheduleConfig
+from gunzi_train.distributed import Group
+from gunzi_train.errors import EmptyMask, NonFinite
+from gunzi_train.folder import Plan
+from gunzi_train.logs import Progress
+from gunzi_train.ppo import Learner, derived_seed
+
+from gunzi_env import engine, observe
+from gunzi_env.rules import Rules
+from gunzi_env.tables import Tables
+from gunzi_env.vector import VectorEnv
+
+UPDATES = 4
+SMALL = Config(
+    net=NetConfig(width=32, depth=2),
+    collect=CollectConfig(tables=16, steps=48),
+    ppo=PPOConfig(minibatch=128),
+    schedule=ScheduleConfig(updates=UPDATES),
+    evaluate=EvaluateConfig(every_seconds=0.0, opponents=()),
+    save=SaveConfig(every_seconds=1e6, tensorboard=False),
+    precision="fp32",
+)
+ARGV = [
+    "--net.width",
+    "32",
+    "--net.depth",
+    "2",
+    "--collect.tables",
+    "16",
+    "--collect.steps",
+    "48",
+    "--ppo.minibatch",
+    "128",
+    "--schedule.updates",
+    "4",
+    "--evaluate.every-seconds",
+    "0",
+    "--save.every-seconds",
+    "1e6",
+    "--save.no-tensorboard",
+    "--precision",
+    "fp32",
+]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _as_in_a_run():
+    threads = torch.get_num_threads()
+    session.settle_torch()
+    yield
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(False)
+
+
+class StopAt:
+    """Stands in for a signal that arrives in a certain update."""
+
+    def __init__(self, learner: Learner, update: int) -> None:
+        self.learner, self.update = learner, update
+
+    @property
+    def code(self) -> int:
+        return 130 if self.learner.updates >= self.update else 0
+
+
+def _train(run: Path, stop_at: int = 10**9, config: Config = SMALL) -> session.Session:
+    run.mkdir(parents=True)
+    (run / checkpoint.FOLDER).mkdir()
+    going = session.Session(run, Plan(config, Rules(), False), Group(), time.monotonic())
+    going.metrics = session.Metrics(run, tensorboard=False)
+    going.progress = Progress()
+    assert going.loop(StopAt(going.learner, stop_at)) == (130 if stop_at < UPDATES else 0)  # type: ignore[arg-type]
+    going.metrics.close()
+    return going
+
+
+def _rows(run: Path) -> list[dict]:
+    rows = [json.loads(line) for line in (run / folder.METRICS).read_text("utf-8").splitlines()]
+    return [{key: value for key, value in row.items() if key != "speed"} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of four updates, uninterrupted."""
+    run = tmp_path_factory.mktemp("whole") / "run"
+    _train(run)
+    return run
+
+
+def _same(a: Path, b: Path) -> None:
+    mine, other = checkpoint.read(a), checkpoint.read(b)
+    assert set(mine.tensors) == set(other.tensors)
+    for name, tensor in mine.tensors.items():
+        assert tensor.tobytes() == other.tensors[name].tobytes(), name
+    for key in ("updates", "hands", "decisions", "total"):
+        assert mine.meta["counters"][key] == other.meta["counters"][key]
+
+
+@pytest.mark.parametrize("stop_at", [1, 3])
+def test_a_resumed_run_equals_an_uninterrupted_one(whole: Path, tmp_path: Path, stop_at: int) -> None:
+    """Weights, optimiser, tables, generators, counters and log rows are equal bit for bit."""
+    run = tmp_path / "空 run"
+    _train(run, stop_at)
+    assert [path.name for path in checkpoint.listing(run)] == [checkpoint.file_name(stop_at)]
+    with open(run / folder.METRICS, "a", encoding="utf-8") as log:
+        log.write('{"update": 99}\n{"upda')  # rows after the checkpoint, the last cut off by a kill
+    assert cli.main(["--resume", str(run)]) == 0
+    _same(
+        run / checkpoint.FOLDER / checkpoint.file_name(UPDATES),
+        whole / checkpoint.FOLDER / checkpoint.file_name(UPDATES),
+    )
+    assert _rows(run) == _rows(whole)
+    assert checkpoint.read(whole / checkpoint.FOLDER / checkpoint.file_name(UPDATES)).meta["counters"]["hands"] > 0
+
+
+def test_the_test_above_would_notice_a_lost_generator(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    _train(run, 2)
+    restored = folder.own_state
+    other = torch.Generator().manual_seed(1).get_state().numpy()
+    monkeypatch.setattr(folder, "own_state", lambda found, rank: restored(found, rank) | {"generator": other})
+    assert cli.main(["--resume", str(run)]) == 0
+    with pytest.raises(AssertionError):
+        _same(
+            run / checkpoint.FOLDER / checkpoint.file_name(UPDATES),
+            whole / checkpoint.FOLDER / checkpoint.file_name(UPDATES),
+        )
+
+
+def test_resume_passes_over_a_damaged_checkpoint_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    _train(run, 3)
+    newest = run / checkpoint.FOLDER / checkpoint.file_name(3)
+    (run / checkpoint.FOLDER / checkpoint.file_name(2)).write_bytes(newest.read_bytes())
+    newest.write_bytes(newest.read_bytes()[:-40])
+    assert cli.main(["--resume", str(run), "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "passed over" in out and newest.name in out and "damaged" in out
+    for path in checkpoint.listing(run):
+        path.write_bytes(b"")
+    assert cli.main(["--resume", str(run)]) == 3
+    assert "none of its 2 checkpoints is usable" in capsys.readouterr().err
+
+
+def test_a_finished_run_has_nothing_to_go_on_with(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--resume", str(whole)]) == 0
+    assert "finished" in capsys.readouterr().out
+
+
+def test_a_folder_serves_one_run(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file() and path.name != folder.LOCK}
+    assert cli.main(["--out", str(whole), *ARGV]) == 2
+    assert "holds a run already" in capsys.readouterr().err
+    lock = folder.RunLock(whole)
+    for argv in (["--out", str(whole), "--overwrite", *ARGV], ["--resume", str(whole)]):
+        assert cli.main(argv) == 2
+        assert f"another training (process {os.getpid()})" in capsys.readouterr().err
+    lock.release()
+    assert before == {
+        path: path.read_bytes() for path in whole.rglob("*") if path.is_file() and path.name != folder.LOCK
+    }
+    folder.RunLock(whole).release()
+
+
+def test_the_command_trains_and_names_the_next_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    argv = [
+        "--out",
+        str(run),
+        *ARGV,
+        "--evaluate.every-seconds",
+        "100",
+        "--evaluate.deals",
+        "4",
+        "--evaluate.opponents",
+        "uniform",
+    ]
+    assert cli.main(argv) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("gunzi train: ") and out.rstrip().endswith(f"next: gunzi arena {run} greedy")
+    matches = [row["match"] for row in _rows(run) if "match" in row]
+    assert matches[-1]["opponent"] == "uniform" and matches[-1]["deals"] == 4
+    assert matches[-1]["points"]["low"] <= matches[-1]["points"]["mean"] <= matches[-1]["points"]["high"]
+    assert (run / checkpoint.UNTRAINED).is_file()
+    assert cli.main(["--out", str(run), "--overwrite", *ARGV]) == 0, "an older run is replaced where that is asked for"
+
+
+def test_agents_come_from_run_folders_and_files(whole: Path) -> None:
+    rules = Rules()
+    trained, untrained = registry.make(str(whole), rules), registry.make(str(whole / checkpoint.UNTRAINED), rules)
+    tables = Tables(rules, 40)
+    engine.reset(tables, 5)
+    view, legal = observe.view(tables), engine.legal(tables)
+    keys = np.zeros(40, np.uint64)
+    actions = trained.act(view, legal, keys)
+    assert actions.dtype == np.int32 and legal[np.arange(40), actions].all()
+    assert isinstance(trained, neural.NeuralAgent) and isinstance(untrained, neural.NeuralAgent)
+    seen = observe.encode(view)
+    assert not np.array_equal(trained.logits(seen), untrained.logits(seen))
+    for rows in (slice(0, 1), slice(7, 10)):
+        assert np.allclose(trained.logits(seen[rows]), trained.logits(seen)[rows], atol=1e-5), "padding changes nothing"
+        assert np.array_equal(trained.act(view.rows(np.arange(40)[rows]), legal[rows], keys[rows]), actions[rows])
+
+
+def test_checkpoints_of_other_rules_are_refused(whole: Path) -> None:
+    for name in ("dalian_dead", "four_deck"):
+        with pytest.raises(CheckpointError, match=r"made for"):
+            neural.load(whole, Rules.preset(name))
+    assert neural.load(whole, Rules.preset("dalian_dead"), same_rules=False)
+    with pytest.raises(CheckpointError, match="larger than its weights"):
+        found = checkpoint.read(whole / checkpoint.UNTRAINED)
+        found.meta["network"]["width"] = 8192
+        neural.network(found, Rules())
+    found = checkpoint.read(whole / checkpoint.UNTRAINED)
+    found.tensors["net.policy.bias"][3] = np.nan
+    with pytest.raises(CheckpointError, match=r"policy\.bias is not finite"):
+        neural.network(found, Rules())
+
+
+# What is no number --------------------------------------------------------------------------------
+
+
+def _learner() -> Learner:
+    return Learner(SMALL, Rules(), Group(), bf16=False)
+
+
+def test_nan_in_weights_rewards_or_gradients_ends_the_run_and_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = _learner()
+    with torch.no_grad():
+        learner.net.policy.bias[2] = torch.nan
+    with pytest.raises(NonFinite, match="logits"):
+        learner.update(4)
+
+    learner = _learner()
+    step = learner.collector.env.step
+
+    def poisoned(actions):  # type: ignore[no-untyped-def]
+        answer = step(actions)
+        learner.collector.env.points = np.full(SMALL.collect.tables, np.inf)
+        return answer
+
+    monkeypatch.setattr(learner.collector.env, "step", poisoned)
+    with pytest.raises(NonFinite, match="update 1: rewards not finite"):
+        learner.update(4)
+
+    learner = _learner()
+    before = learner.weights.clone()
+    trunk = learner.net.critic
+    assert trunk is not None
+    trunk[0].weight.register_hook(lambda gradient: gradient * torch.nan)
+    with pytest.raises(NonFinite, match=r"update 1: gradient of critic\.0\.weight"):
+        learner.update(4)
+    assert torch.equal(learner.weights, before), "the step was taken"
+
+
+def test_nan_exits_5_and_keeps_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    _train(run, 2)
+    kept = checkpoint.listing(run)[0].read_bytes()
+    values = Learner._values
+    monkeypatch.setattr(
+        Learner, "_values", lambda self, rollout: values(self, rollout) * (np.nan if self.updates == 2 else 1.0)
+    )
+    assert cli.main(["--resume", str(run)]) == 5
+    assert "update 3: values not finite" in capsys.readouterr().err
+    assert [path.read_bytes() for path in checkpoint.listing(run)] == [kept]
+
+
+def test_an_empty_mask_is_refused_with_all_that_finds_it_again() -> None:
+    learner = _learner()
+    learner.update(4)
+    collector = learner.collector
+    collector.mask[11] = False
+    phase = collector.env.tables.phase[11]
+    with pytest.raises(EmptyMask) as caught:
+        learner.update(4)
+    text = str(caught.value)
+    assert engine.Phase(phase).name in text and f"seed {collector.seed}, table 11" in text
+    assert f"seat {collector.env.seats[11]}" in text and f"ply {collector.plies[11]}" in text
+
+
+# Parts --------------------------------------------------------------------------------------------
+
+
+def test_processes_play_different_games() -> None:
+    tables = []
+    for rank in range(3):
+        env = VectorEnv(64, "dalian", seed=derived_seed(1, "deals", rank))
+        env.reset()
+        tables.append(env.tables)
+    assert len({t.hash64(n) for t in tables for n in range(64)}) == 192
+
+
+def test_tables_start_all_over_the_hand() -> None:
+    tables = _learner().collector.env.tables
+    left = tables.held[tables.phase >= engine.Phase.LEAD]
+    assert len(left) > 8 and left.min() < 10 and left.max() > 30
+
+
+def test_rewards_are_the_hands_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What team 0 is paid at a hand's end, against the environment's result and the table in R9."""
+    learner = _learner()
+    collector, env = learner.collector, learner.collector.env
+    expected: dict[tuple[int, int], float] = {}
+    paid = collector._pay
+
+    def watch(t, done, stats):  # type: ignore[no-untyped-def]
+        paid(t, done, stats)
+        for n in np.flatnonzero(done):
+            attackers = 1 - int(env.result.dealer[n]) % 2
+            winners = attackers if env.result.score[n] >= 120 else 1 - attackers
+            gain = np.clip(int(env.result.gain[n, 0]) - int(env.result.gain[n, 1]), -3, 3)
+            expected[t, int(n)] = float(gain) + (0.5 if winners == 0 else -0.5)
+
+    monkeypatch.setattr(collector, "_pay", watch)
+    ended = 0
+    for _ in range(6):
+        expected.clear()
+        rollout, stats = collector.collect(learner.net, False)
+        assert stats.hands == len(expected) == rollout.done.sum()
+        assert {place: float(rollout.levels[place]) for place in expected} == expected
+        assert (rollout.levels[~rollout.done] == 0).all()
+        ended += len(expected)
+    assert ended > 20
+
+
+def test_points_of_a_hand_add_up_to_its_score() -> None:
+    env = VectorEnv(8, "dalian", seed=3)
+    _, legal = env.reset()
+    total, hands = np.zeros(8), 0
+    rng = np.random.Generator(np.random.PCG64(0))
+    for _ in range(400):
+        _, legal, _, done = env.step((rng.random(legal.shape) * legal).argmax(axis=1))
+        total += env.points
+        for n in np.flatnonzero(done):
+            sign = -1 if env.result.dealer[n] % 2 == 0 else 1
+            assert total[n] == sign * env.result.score[n]
+            total[n], hands = 0, hands + 1
+    assert hands > 8
+
+
+def test_matches_repeat_and_favour_nobody_by_seat() -> None:
+    learner = _learner()
+    first = evaluate.match(learner.net, "uniform", Rules(), seed=4, deals=6, group=Group())
+    again = evaluate.match(learner.net, "uniform", Rules(), seed=4, deals=6, group=Group())
+    assert first == again and set(first) == set(evaluate.FIGURES)
+    agent = neural.NeuralAgent(learner.net, Rules(), "x")
+    mirror = evaluate._play(agent, agent, Rules(), 4, np.arange(6, dtype=np.uint64))
+    assert np.allclose(mirror[:, :2], 0) and np.allclose(mirror[:, 2], 0.5), "an agent against itself on the same deals"
+
+
+def test_the_precision_probe_is_quick() -> None:
+    start = time.perf_counter()
+    assert precision.bf16_is_faster() in (True, False)
+    assert time.perf_counter() - start < 2.0
+
+
+# Whole processes ----------------------------------------------------------------------------------
+
+
+def _command(*argv: str) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PYTHONUNBUFFERED": "1"}
+    code = "import sys; from gunzi_train.cli import main; sys.exit(main(sys.argv[1:]))"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+
+
+def _wait_for(path: Path, process: subprocess.Popen[str], updates: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if path.exists() and path.read_text("utf-8").count("\n") >= updates:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"no {updates} updates: {process.communicate()}")
+
+
+LONG = [*ARGV, "--schedule.updates", "100000", "--processes", "2", "--timeout-seconds", "20"]
+
+
+def test_two_processes_stop_at_a_signal_and_go_on(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    start = time.monotonic()
+    process = _command("--out", str(run), *LONG)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("gunzi train: ")
+    assert time.monotonic() - start < 5.0, "the first line is late"
+    _wait_for(run / folder.METRICS, process, 3)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 143, err
+    assert f"--resume {run}" in out
+    found = checkpoint.load(run)[0]
+    updates = found.meta["counters"]["updates"]
+    assert updates >= 3 and {"process.0", "process.1"} <= set(found.tensors)
+    assert not (run / folder.LOGS / "1.log").read_bytes()
+
+    process = _command("--resume", str(run), "--minutes", "0.001")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert checkpoint.load(run)[0].meta["counters"]["updates"] == updates + 1
+
+
+def test_a_lost_process_ends_the_run_with_its_words(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    process = _command("--out", str(run), *LONG)
+    _wait_for(run / folder.METRICS, process, 2)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("utf-8").split()
+    os.kill(int(children[0]), signal.SIGABRT)  # the fault handler writes its stack before it dies
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 4
+    assert "process 1 of 2 was lost (signal 6)" in err
+    assert "process 1 said" in err and "session.py" in err
+    assert not Path(f"/proc/{children[0]}").exists()

@@ -1,0 +1,1 @@
+"""Self-play training for Da Gunzi."""

@@ -1,0 +1,212 @@
+"""Train a bot by self-play: masked PPO, one network in all four seats.
+
+The command line of ``gunzi train``. torch is imported only after the first line is printed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shlex
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from gunzi_agents.checkpoint import FOLDER, CheckpointError, listing, sweep
+from gunzi_agents.checkpoint import load as load_checkpoint
+
+from gunzi_env.rules import load_rules
+from gunzi_train import config as configuration
+from gunzi_train import folder as folders
+from gunzi_train.config import Config, ConfigError
+from gunzi_train.errors import TrainingError
+from gunzi_train.folder import Plan, RunLock
+
+RUNS = "runs"
+DESCRIPTION = """Train a bot by self-play (masked PPO, one network in all four seats).
+
+examples:
+  gunzi train configs/train/demo.toml --run demo
+  gunzi train --run mine --minutes 30 --processes 2 --ppo.lr 3e-4
+  gunzi train --resume runs/mine
+  gunzi train configs/train/demo.toml --dry-run
+
+Settings come from the defaults, then the TOML file, then the command line. Ctrl-C once saves and stops;
+--resume goes on. The folder of a run can be named as an agent: gunzi arena runs/mine greedy."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """What the command line says."""
+
+    toml: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = ""
+    """A file with the settings that differ from the defaults."""
+    run: str = ""
+    """Name of the run: its folder is runs/NAME."""
+    out: str = ""
+    """Folder of the run, instead of --run."""
+    resume: str = ""
+    """Go on with a run: its folder, one of its checkpoints, or "auto" for --run or --out if it was begun before.
+    A run goes on with its own settings; only --minutes can be given again."""
+    overwrite: bool = False
+    """Remove an older run in the folder."""
+    dry_run: bool = False
+    """Print every setting and write nothing."""
+    settings: Annotated[Config, tyro.conf.arg(name="")] = field(default_factory=Config)
+
+
+def parse(argv: list[str]) -> tuple[Command, Config]:
+    """The command, and the configuration before the command line changed it.
+
+    Raises:
+        ConfigError: in the TOML file, or a setting out of bounds.
+        SystemExit: 2 for a bad command line, 0 after ``--help``.
+    """
+    options: dict[str, Any] = {"prog": "gunzi train", "description": DESCRIPTION, "args": argv}
+    options["config"] = (tyro.conf.FlagCreatePairsOff,)
+    command = tyro.cli(Command, **options)
+    base = Config()
+    if command.toml:
+        base = configuration.read_toml(command.toml)
+        command = tyro.cli(Command, default=Command(settings=base), **options)
+    configuration.check(command.settings, "command line")
+    return command, base
+
+
+def main(argv: list[str]) -> int:
+    """Entry point of ``gunzi train``; returns the exit code."""
+    began = time.monotonic()
+    try:
+        return _main(list(argv), began)
+    except (ConfigError, TrainingError, CheckpointError) as error:
+        print(f"gunzi train: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("gunzi train: interrupted before the first update", file=sys.stderr, flush=True)
+        return 130
+
+
+def _main(argv: list[str], began: float) -> int:
+    command, base = parse(argv)
+    where = _folder(command)
+    if command.resume == "auto":
+        if where is None:
+            raise ConfigError("command line: --resume auto needs --run or --out")
+        if listing(where):
+            return _resume(where, command, began)  # the run's own settings count, whatever is given beside
+    elif command.resume:
+        _refuse_changes(command, base)
+        return _resume(Path(command.resume), command, began)
+    configuration.check_end(command.settings, command.toml or "command line")
+    if command.dry_run:
+        print(json.dumps(configuration.as_dict(command.settings), indent=2))
+        return 0
+    run = where or Path(RUNS) / (Path(command.toml).stem if command.toml else "default")
+    config = command.settings
+    print(f"gunzi train: {run}, rules {config.rules}, {_processes(config)}{_until(config)}", flush=True)
+    lock = folders.prepare(run, overwrite=command.overwrite)
+    try:
+        return _train(run, Plan(config, load_rules(config.rules), _bf16(config)), began)
+    finally:
+        lock.release()
+
+
+def _refuse_changes(command: Command, base: Config) -> None:
+    if command.toml or command.run or command.out:
+        raise ConfigError(
+            "command line: --resume RUN stands alone: a run goes on in its folder and with its own settings"
+        )
+    changed = [name for name in configuration.set_paths(command.settings, base) if name != "minutes"]
+    if changed:
+        raise ConfigError(
+            f"command line: a run goes on with its own settings; {changed[0]} cannot be changed, only --minutes can"
+        )
+
+
+def _resume(given: Path, command: Command, began: float) -> int:
+    run = given if given.is_dir() else given.parent.parent if given.parent.name == FOLDER else given.parent
+    print(f"gunzi train: going on with {given}", flush=True)
+    if not run.is_dir():
+        raise CheckpointError(given, "is not there")
+    lock = RunLock(run)
+    try:
+        plan, counters = _find(given, run)
+        if command.settings.minutes:
+            plan = dataclasses.replace(plan, config=dataclasses.replace(plan.config, minutes=command.settings.minutes))
+        if command.dry_run:
+            print(json.dumps(configuration.as_dict(plan.config), indent=2))
+            return 0
+        if counters["total"] and counters["updates"] >= counters["total"]:
+            print(f"its schedule of {counters['total']} updates is finished: nothing to do", flush=True)
+            return _next(run)
+        for later in listing(run):
+            if int(later.stem.partition("-")[2]) > counters["updates"]:
+                later.unlink()  # damaged, or of a future that is about to be written again
+        return _train(run, plan, began)
+    finally:
+        lock.release()
+
+
+def _find(given: Path, run: Path) -> tuple[Plan, dict[str, Any]]:
+    """The newest usable checkpoint, and what was wrong with newer ones."""
+    for stale in sweep(run / FOLDER) + sweep(run):
+        print(f"removed {stale.name}, left by a process that was killed while saving", flush=True)
+    found, damaged = load_checkpoint(given)
+    for error in damaged:
+        print(f"passed over {error}", flush=True)
+    counters = found.meta.get("counters")
+    if not isinstance(counters, dict) or not {"updates", "hands", "decisions", "total", "seconds"} <= set(counters):
+        raise CheckpointError(found.path, "cannot be resumed: it holds weights, but no training")
+    print(f"from {found.path.name}: {counters['updates']} updates, {counters['hands']:,} hands", flush=True)
+    return folders.plan_of(found), counters
+
+
+def _train(run: Path, plan: Plan, began: float) -> int:
+    from gunzi_train import distributed, session
+
+    folders.write_text(run / folders.CONFIG, json.dumps(plan.to_json(), indent=2) + "\n")
+    print(f"{'bfloat16' if plan.bf16 else 'float32'} matrix products; Ctrl-C once saves and stops", flush=True)
+    group = distributed.start(run, plan.config.processes, plan.config.timeout_seconds)
+    code = session.run(run, plan, group, began=began)
+    if code:
+        print(f"stopped by a signal after a checkpoint; go on with: gunzi train --resume {shlex.quote(str(run))}", flush=True)
+        return code
+    return _next(run)
+
+
+def _next(run: Path) -> int:
+    print(f"next: gunzi arena {shlex.quote(str(run))} greedy", flush=True)
+    return 0
+
+
+def _folder(command: Command) -> Path | None:
+    if command.run and command.out:
+        raise ConfigError("command line: give --run or --out, not both")
+    if command.run:
+        name = Path(command.run)
+        if len(name.parts) != 1 or command.run in (".", ".."):
+            raise ConfigError(f"command line: --run is {command.run!r}, it must be a plain name; --out takes a folder")
+        return Path(RUNS) / name
+    return Path(command.out) if command.out else None
+
+
+def _bf16(config: Config) -> bool:
+    import torch
+
+    from gunzi_train.precision import bf16_is_faster
+
+    torch.set_num_threads(1)
+    return bf16_is_faster() if config.precision == "auto" else config.precision == "bf16"
+
+
+def _processes(config: Config) -> str:
+    return "1 process" if config.processes == 1 else f"{config.processes} processes"
+
+
+def _until(config: Config) -> str:
+    if config.minutes and config.schedule.updates:
+        return f", {config.schedule.updates} updates or {config.minutes:g} minutes"
+    return f", {config.minutes:g} minutes" if config.minutes else f", {config.schedule.updates} updates"

@@ -1,0 +1,193 @@
+"""Several symmetric processes on one machine: each plays and learns, and their gradients are averaged over gloo.
+
+Process 0 is the command itself. It starts the others as ``python -m gunzi_train.distributed FOLDER RANK ...``; they
+read the run folder's config.json and write what they have to say to ``workers/N.log`` there, which process 0 shows when
+one is lost.
+Nothing is pickled between them: only tensors travel, over the loopback device.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors.numpy
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from gunzi_train.errors import NonFinite, TrainingError, WorkerLost
+
+LOGS = "workers"
+
+
+class Group:
+    """The processes of a run as one of them sees it. Without others every call returns what it was given."""
+
+    def __init__(
+        self, rank: int = 0, world: int = 1, children: list[subprocess.Popen[bytes]] | None = None, logs: Path = Path()
+    ) -> None:
+        self.rank, self.world = rank, world
+        self._children, self._logs = children or [], logs
+        self._noted = time.monotonic()
+
+    def mean_(self, tensor: Tensor) -> None:
+        """Average a float tensor over the processes, in place."""
+        if self.world > 1:
+            self._call(lambda: dist.all_reduce(tensor))
+            tensor.div_(self.world)
+
+    def sum(self, array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The sum over the processes of a small float64 array."""
+        if self.world == 1:
+            return array
+        tensor = torch.from_numpy(array.copy())
+        self._call(lambda: dist.all_reduce(tensor))
+        return tensor.numpy()
+
+    def tell(self, array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """What process 0 has in a small float64 array, everywhere."""
+        if self.world == 1:
+            return array
+        tensor = torch.from_numpy(array.copy())
+        self._call(lambda: dist.broadcast(tensor, 0))
+        return tensor.numpy()
+
+    def gather(self, arrays: dict[str, npt.NDArray[Any]]) -> list[dict[str, npt.NDArray[Any]]]:
+        """At process 0 the arrays of all processes by rank; elsewhere an empty list."""
+        if self.world == 1:
+            return [arrays]
+        mine = torch.frombuffer(bytearray(safetensors.numpy.save(arrays)), dtype=torch.uint8)
+        sizes = np.zeros(self.world)
+        sizes[self.rank] = len(mine)
+        sizes = self.sum(sizes)
+        if self.rank:
+            self._call(lambda: dist.send(mine, 0))
+            return []
+        found = [arrays]
+        for rank in range(1, self.world):
+            theirs = torch.empty(int(sizes[rank]), dtype=torch.uint8)
+            self._call(lambda theirs=theirs, rank=rank: dist.recv(theirs, rank))  # type: ignore[misc]
+            found.append(safetensors.numpy.load(theirs.numpy().tobytes()))
+        return found
+
+    def close(self) -> None:
+        """Leave; process 0 waits for the others, and ends those that do not go."""
+        if self.world > 1 and dist.is_initialized():
+            dist.destroy_process_group()
+        for child in self._children:
+            try:
+                child.wait(10)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+
+    def abort(self) -> None:
+        """End the other processes at once."""
+        for child in self._children:
+            if child.poll() is None:
+                child.kill()
+        for child in self._children:
+            child.wait()
+
+    def _call(self, exchange: Callable[[], Any]) -> None:
+        try:
+            exchange()
+        except RuntimeError as error:  # gloo: the other side closed, or did not answer in time
+            raise self._lost(str(error)) from None
+
+    def _lost(self, reason: str) -> TrainingError:
+        """The error to end with: what the lost process said, with its own traceback."""
+        deadline = time.monotonic() + 5.0
+        while self._children and time.monotonic() < deadline and all(child.poll() is None for child in self._children):
+            time.sleep(0.05)
+        for rank, child in enumerate(self._children, start=1):
+            code = child.poll()
+            if code:
+                text = _tail(self._logs / f"{rank}.log")
+                if code == NonFinite.exit_code:
+                    return NonFinite(text.strip().splitlines()[-1] if text.strip() else f"in process {rank}")
+                how = f"signal {-code}" if code < 0 else f"exit code {code}"
+                if text.strip():
+                    print(f"--- process {rank} said ---\n{text.rstrip()}\n---", file=sys.stderr, flush=True)
+                return WorkerLost(f"process {rank} of {self.world} was lost ({how}); see {self._logs}")
+        short = reason.strip().splitlines()[0][:160] if reason.strip() else "no answer"
+        return WorkerLost(f"process {self.rank} of {self.world} lost the others: {short}")
+
+
+def start(folder: Path, world: int, timeout: float) -> Group:
+    """Start the other processes of the run in ``folder`` and meet them; to be called by process 0."""
+    if world == 1:
+        return Group()
+    logs = folder / LOGS
+    logs.mkdir(exist_ok=True)
+    meeting = logs / f"meeting-{os.getpid()}"
+    meeting.unlink(missing_ok=True)
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
+    children = []
+    for rank in range(1, world):
+        with open(logs / f"{rank}.log", "wb") as log:
+            module = ["-m", "gunzi_train.distributed"]
+            command = [sys.executable, *module, str(folder), str(rank), str(world), str(meeting)]
+            # Their own session: Ctrl-C in the terminal reaches process 0 alone, which saves and stops them all.
+            children.append(subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True))
+    group = Group(0, world, children, logs)
+    try:
+        group._call(lambda: _meet(meeting, 0, world, timeout))
+    except BaseException:
+        group.abort()
+        raise
+    finally:
+        meeting.unlink(missing_ok=True)
+    return group
+
+
+def _meet(meeting: Path, rank: int, world: int, timeout: float) -> None:
+    names = {name for _, name in socket.if_nameindex()} if hasattr(socket, "if_nameindex") else set()
+    for loopback in ("lo", "lo0"):
+        if loopback in names:  # without it gloo looks up the host's name, which fails where there is no network
+            os.environ["GLOO_SOCKET_IFNAME"] = loopback
+    store = dist.FileStore(str(meeting), world)
+    limit = timedelta(seconds=timeout)
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=world, timeout=limit)
+    dist.all_reduce(torch.zeros(1))  # connects the pairs now
+
+
+def _tail(path: Path, limit: int = 20_000) -> str:
+    try:
+        return path.read_bytes()[-limit:].decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def worker(folder: str, rank: int, world: int, meeting: str) -> int:
+    """The life of a process that is not the first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from gunzi_train import session
+    from gunzi_train.folder import CONFIG, Plan
+
+    plan = Plan.from_json(json.loads((Path(folder) / CONFIG).read_text("utf-8")))
+    try:
+        _meet(Path(meeting), rank, world, plan.config.timeout_seconds)
+        return session.run(Path(folder), plan, Group(rank, world))
+    except TrainingError as error:
+        print(f"process {rank}: {error}", file=sys.stderr, flush=True)
+        return error.exit_code
+
+
+if __name__ == "__main__":
+    code = worker(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    sys.stderr.flush()
+    os._exit(code)  # a broken process group must not hold up the exit

@@ -1,0 +1,281 @@
+"""Masked PPO by self-play, one process of it: collect, value, advantages, gradient steps. Read it from top to bottom.
+
+All parameters lie in one flat tensor, and so do their gradients: the average over processes, the norm and Adam are one
+call each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from gunzi_agents.networks import ActorCritic, Shape, from_arrays, to_arrays
+from torch import Tensor
+
+from gunzi_env import observe
+from gunzi_env.actions import space
+from gunzi_env.rules import Rules
+from gunzi_train import returns
+from gunzi_train.config import Config
+from gunzi_train.distributed import Group
+from gunzi_train.errors import NonFinite
+from gunzi_train.precision import autocast, floats
+from gunzi_train.rollout import Collector, HandStats, Rollout
+
+VALUE_ROWS = 8192
+"""Rows of a forward pass without gradient: large enough for the matrix units, small enough for the cache."""
+
+
+def shape_of(config: Config, rules: Rules) -> Shape:
+    """The network's sizes for a configuration."""
+    return Shape(
+        inputs=observe.size(rules),
+        actions=space(rules).n,
+        width=config.net.width,
+        depth=config.net.depth,
+        norm=config.net.norm,
+        critic=config.net.critic,
+        hidden=observe.privileged_size(rules) if config.net.critic == "privileged" else 0,
+    )
+
+
+def derived_seed(seed: int, *what: object) -> int:
+    """A seed of 62 bits for one purpose, different for every purpose and process."""
+    digest = hashlib.sha256(repr((seed, *what)).encode()).digest()
+    return int.from_bytes(digest[:8], "little") >> 2
+
+
+class Learner:
+    """The network, its optimiser and the tables of one process."""
+
+    def __init__(self, config: Config, rules: Rules, group: Group, *, bf16: bool) -> None:
+        self.config, self.rules, self.group, self.bf16 = config, rules, group, bf16
+        self.net = ActorCritic(
+            shape_of(config, rules), torch.Generator().manual_seed(derived_seed(config.seed, "weights"))
+        )
+        self.weights, self.gradients = _flatten(self.net)
+        self.optimizer = torch.optim.Adam([self.weights], lr=config.ppo.lr, eps=1e-5, fused=True)
+        self._fill_optimizer()
+        self.generator = torch.Generator().manual_seed(derived_seed(config.seed, "minibatches", group.rank))
+        self.collector = Collector(
+            rules,
+            config.collect,
+            config.reward,
+            seed=derived_seed(config.seed, "deals", group.rank),
+            privileged=config.net.critic == "privileged",
+            generator=torch.Generator().manual_seed(derived_seed(config.seed, "play", group.rank)),
+        )
+        self.updates = self.hands = self.decisions = 0  # of all processes together
+
+    # --- one update -------------------------------------------------------------------------------
+
+    def update(self, total: int) -> dict[str, float]:
+        """Play and learn once; ``total`` is the length of the schedule in updates. Returns figures for the log.
+
+        Raises:
+            NonFinite: naming the update and the tensor; the weights are those before the faulty step.
+        """
+        ppo, reward = self.config.ppo, self.config.reward
+        done = min(1.0, self.updates / total) if total else 0.0
+        warm = min(1.0, (self.updates + 1) / max(1, self.config.schedule.warmup))
+        lr = ppo.lr * (1 - done) * (0.2 + 0.8 * warm)
+        bonus = ppo.entropy + (ppo.entropy_final - ppo.entropy) * done
+        points = reward.points + (reward.points_final - reward.points) * done
+
+        rollout, hands = self.collector.collect(self.net, self.bf16)
+        rewards = rollout.levels + np.float32(points) * rollout.points
+        values = self._values(rollout)
+        self._require(rewards=rewards, values=values)
+        advantages, valid = self._advantages(rollout, rewards, values)
+        figures = self._learn(rollout, values, advantages, valid, lr, bonus)
+        self._require(weights=self.weights.detach())
+
+        self.updates += 1
+        self.decisions += self.group.world * self.config.collect.tables * self.config.collect.steps
+        figures |= self._hand_figures(hands)
+        return figures | {"lr": lr, "entropy_weight": bonus, "points_weight": points}
+
+    def _values(self, rollout: Rollout) -> npt.NDArray[np.float32]:
+        """Values float32[T + 1, N] of the movers, the one after the rollout included."""
+        seen = torch.from_numpy(rollout.seen).flatten(0, 1)
+        hidden = torch.from_numpy(rollout.hidden).flatten(0, 1)
+        out = torch.empty(len(seen))
+        with torch.inference_mode(), autocast(self.bf16):
+            for start in range(0, len(seen), VALUE_ROWS):
+                rows = slice(start, start + VALUE_ROWS)
+                out[rows] = self.net.values(floats(seen[rows], self.bf16), floats(hidden[rows], self.bf16))
+        return out.view(rollout.seats.shape).numpy()
+
+    def _advantages(self, rollout: Rollout, rewards: npt.NDArray[np.float32], values: npt.NDArray[np.float32]) -> Any:
+        ppo = self.config.ppo
+        seats, done = rollout.seats, rollout.done
+        if ppo.chain == "table" or (ppo.chain == "auto" and self.config.net.critic == "privileged"):
+            return returns.table_advantages(
+                rewards, values[:-1], seats[:-1], done, values[-1], seats[-1], ppo.gamma, ppo.lam
+            )
+        return returns.seat_advantages(rewards, values[:-1], seats[:-1], done, ppo.gamma, ppo.lam)
+
+    def _learn(
+        self,
+        rollout: Rollout,
+        values: npt.NDArray[np.float32],
+        advantages: npt.NDArray[np.float32],
+        valid: npt.NDArray[np.bool_],
+        lr: float,
+        bonus: float,
+    ) -> dict[str, float]:
+        ppo = self.config.ppo
+        kept = torch.from_numpy(np.flatnonzero(valid))
+        mean, std = self._moments(advantages[valid])
+        seen = torch.from_numpy(rollout.seen[:-1]).flatten(0, 1)
+        hidden = torch.from_numpy(rollout.hidden[:-1]).flatten(0, 1)
+        legal = torch.from_numpy(rollout.legal).flatten(0, 1)
+        actions = torch.from_numpy(rollout.actions).flatten()
+        old = torch.from_numpy(rollout.log_probs).flatten()
+        targets = torch.from_numpy(advantages + values[:-1]).flatten()
+        gains = torch.from_numpy((advantages - mean) / std).flatten()
+        # Every process makes the same number of steps, however many of its rows are valid: they meet at each one.
+        pieces = max(1, seen.shape[0] // ppo.minibatch)
+        sums = torch.zeros(6)
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        for _ in range(ppo.epochs):
+            order = kept[torch.randperm(len(kept), generator=self.generator)]
+            for rows in order.tensor_split(pieces):
+                batch = [part.index_select(0, rows) for part in (seen, hidden, legal, actions, old, gains, targets)]
+                sums += self._step(*batch, bonus=bonus)
+        policy, value, h, kl, clipped, norm = (sums / (ppo.epochs * pieces)).tolist()
+        explained = 1 - float((advantages[valid]).var()) / max(1e-8, float((advantages + values[:-1])[valid].var()))
+        return {
+            "policy_loss": policy,
+            "value_loss": value,
+            "entropy": h,
+            "kl": kl,
+            "clipped": clipped,
+            "gradient_norm": norm,
+            "explained_variance": explained,
+            "advantage_std": float(std),
+        }
+
+    def _step(
+        self,
+        seen: Tensor,
+        hidden: Tensor,
+        legal: Tensor,
+        actions: Tensor,
+        old: Tensor,
+        gains: Tensor,
+        targets: Tensor,
+        *,
+        bonus: float,
+    ) -> Tensor:
+        """One gradient step on B decisions; returns the figures of the log, float32[6]."""
+        ppo = self.config.ppo
+        self.gradients.zero_()
+        with autocast(self.bf16):
+            logits, values = self.net(floats(seen, self.bf16), floats(hidden, self.bf16))
+        policy, h, ratio = returns.policy_loss(logits, legal, actions, old, gains, ppo.clip, bonus)
+        value = 0.5 * (values - targets).square().mean()
+        (policy + ppo.value_coef * value).backward()
+        self.group.mean_(self.gradients)
+        norm = self.gradients.norm()
+        if not bool(torch.isfinite(norm)):
+            self._blame(policy, value)
+        self.gradients.mul_((ppo.max_grad_norm / (norm + 1e-6)).clamp(max=1.0))
+        self.optimizer.step()
+        with torch.no_grad():
+            kl = (ratio - 1 - ratio.log()).mean()
+            clipped = ((ratio - 1).abs() > ppo.clip).float().mean()
+            return torch.stack([policy.detach(), value.detach(), h.mean(), kl, clipped, norm])
+
+    def _moments(self, advantages: npt.NDArray[np.float32]) -> tuple[np.float32, np.float32]:
+        """Mean and deviation of the advantages of all processes."""
+        wide = advantages.astype(np.float64)
+        count, total, squares = self.group.sum(np.array([len(wide), wide.sum(), np.square(wide).sum()]))
+        mean = total / max(1.0, count)
+        return np.float32(mean), np.float32(np.sqrt(max(squares / max(1.0, count) - mean * mean, 0.0)) + 1e-8)
+
+    def _hand_figures(self, stats: HandStats) -> dict[str, float]:
+        sums = dict(zip(HandStats.NAMES, self.group.sum(stats.vector()).tolist()))
+        hands = sums.pop("hands")
+        self.hands += int(hands)
+        return {f"hand_{name}": total / hands for name, total in sums.items()} if hands else {}
+
+    # --- numbers that are none --------------------------------------------------------------------
+
+    def _require(self, **arrays: Any) -> None:
+        """All processes agree on whether one has met NaN or infinity, so that none waits for another."""
+        bad = [name for name, array in arrays.items() if not bool(torch.isfinite(torch.as_tensor(array)).all())]
+        if self.group.sum(np.array([float(len(bad))]))[0]:
+            what = ", ".join(bad) if bad else f"{' or '.join(arrays)} of another process"
+            if "weights" in bad:
+                what = f"weight {self._first_bad(self.net.named_parameters())}"
+            raise NonFinite(f"update {self.updates + 1}: {what} not finite")
+
+    def _blame(self, policy: Tensor, value: Tensor) -> None:
+        for name, loss in (("policy loss", policy), ("value loss", value)):
+            if not bool(torch.isfinite(loss)):
+                raise NonFinite(f"update {self.updates + 1}: {name} not finite")
+        name = self._first_bad((name, p.grad) for name, p in self.net.named_parameters())
+        raise NonFinite(f"update {self.updates + 1}: gradient of {name} not finite")
+
+    @staticmethod
+    def _first_bad(tensors: Any) -> str:
+        return next((name for name, tensor in tensors if not bool(torch.isfinite(tensor).all())), "their sum")
+
+    # --- saving -----------------------------------------------------------------------------------
+
+    def _fill_optimizer(self) -> None:
+        """Give Adam its tensors at once, so that a state can be loaded into it before the first step."""
+        zeros = torch.zeros_like(self.weights)
+        self.optimizer.state[self.weights] = {
+            "step": torch.zeros((), dtype=torch.float32),
+            "exp_avg": zeros,
+            "exp_avg_sq": zeros.clone(),
+        }
+
+    def shared_state(self) -> dict[str, npt.NDArray[Any]]:
+        """What is the same in every process: weights and optimiser."""
+        adam = self.optimizer.state[self.weights]
+        return to_arrays(self.net) | {f"adam.{name}": tensor.numpy().copy() for name, tensor in adam.items()}
+
+    def own_state(self) -> dict[str, npt.NDArray[Any]]:
+        """What each process has for itself: its tables and generators."""
+        return self.collector.state() | {"minibatches": self.generator.get_state().numpy().copy()}
+
+    def counters(self) -> dict[str, int]:
+        """Updates, hands and decisions so far."""
+        return {"updates": self.updates, "hands": self.hands, "decisions": self.decisions}
+
+    def restore(
+        self, shared: dict[str, npt.NDArray[Any]], own: dict[str, npt.NDArray[Any]] | None, counters: dict[str, int]
+    ) -> None:
+        """Go on from a checkpoint; without ``own`` with new tables. ``ValueError`` where it does not fit."""
+        from_arrays(self.net, shared)
+        for name, tensor in self.optimizer.state[self.weights].items():
+            array = shared.get(f"adam.{name}")
+            if array is None or array.shape != tuple(tensor.shape):
+                raise ValueError(f"the optimiser's {name} is missing or does not fit")
+            tensor.copy_(torch.from_numpy(array.copy()))
+        self.updates, self.hands, self.decisions = (int(counters[name]) for name in ("updates", "hands", "decisions"))
+        if own is not None:
+            self.collector.restore(own)
+            self.generator.set_state(torch.from_numpy(own["minibatches"].copy()))
+
+
+def _flatten(net: ActorCritic) -> tuple[Tensor, Tensor]:
+    """Move all parameters into one tensor and their gradients into another; the parameters become views."""
+    parameters = list(net.parameters())
+    weights = torch.nn.Parameter(torch.cat([p.detach().flatten() for p in parameters]), requires_grad=False)
+    gradients = torch.zeros_like(weights)
+    weights.grad = gradients
+    start = 0
+    for p in parameters:
+        end = start + p.numel()
+        p.data = weights.data[start:end].view_as(p)
+        p.grad = gradients[start:end].view_as(p)
+        start = end
+    return weights, gradients

@@ -1,0 +1,194 @@
+"""Self-play: one network in all four seats of many tables, and what it is paid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from gunzi_agents.networks import ActorCritic
+
+from gunzi_env import observe
+from gunzi_env.observe import View
+from gunzi_env.rules import Rules
+from gunzi_env.tables import Phase
+from gunzi_env.vector import VectorEnv
+from gunzi_train import returns
+from gunzi_train.config import CollectConfig, RewardConfig
+from gunzi_train.errors import EmptyMask, NonFinite
+from gunzi_train.precision import autocast, floats
+
+Floats = npt.NDArray[np.float32]
+
+SPREAD = 3.5
+"""Decisions of a hand, in units of its cards: about so many are asked for when forced ones are skipped."""
+
+
+@dataclass
+class Rollout:
+    """``steps`` decisions at each of N tables. The arrays are reused by the next rollout."""
+
+    seen: npt.NDArray[np.uint8]  # [T + 1, N, F]; the last row belongs to the decision after the rollout
+    hidden: npt.NDArray[np.uint8]  # [T + 1, N, G]; G = 0 without a privileged critic
+    legal: npt.NDArray[np.bool_]  # [T, N, A]
+    actions: npt.NDArray[np.int64]  # [T, N]
+    log_probs: Floats  # [T, N]
+    seats: npt.NDArray[np.int8]  # [T + 1, N]
+    levels: Floats  # [T, N] paid to team 0 at the end of a hand
+    points: Floats  # [T, N] paid to team 0 as points are taken, unweighted
+    done: npt.NDArray[np.bool_]  # [T, N]
+
+    @classmethod
+    def empty(cls, steps: int, tables: int, inputs: int, hidden: int, actions: int) -> Rollout:
+        """Buffers of the right sizes."""
+        return cls(
+            seen=np.zeros((steps + 1, tables, inputs), np.uint8),
+            hidden=np.zeros((steps + 1, tables, hidden), np.uint8),
+            legal=np.zeros((steps, tables, actions), np.bool_),
+            actions=np.zeros((steps, tables), np.int64),
+            log_probs=np.zeros((steps, tables), np.float32),
+            seats=np.zeros((steps + 1, tables), np.int8),
+            levels=np.zeros((steps, tables), np.float32),
+            points=np.zeros((steps, tables), np.float32),
+            done=np.zeros((steps, tables), np.bool_),
+        )
+
+
+@dataclass
+class HandStats:
+    """Sums over the hands that ended in a rollout, for the log."""
+
+    hands: int = 0
+    score: float = 0.0
+    dug: float = 0.0
+    dealers_won: float = 0.0
+    levels: float = 0.0  # absolute difference, unclipped
+
+    NAMES = ("hands", "score", "dug", "dealers_won", "levels")
+
+    def vector(self) -> npt.NDArray[np.float64]:
+        """The sums in the order of ``NAMES``."""
+        return np.array([getattr(self, name) for name in self.NAMES], np.float64)
+
+
+class Collector:
+    """Plays the tables of one process, on and on; a hand may last over several rollouts."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        collect: CollectConfig,
+        reward: RewardConfig,
+        *,
+        seed: int,
+        privileged: bool,
+        generator: torch.Generator,
+    ) -> None:
+        self.rules, self.config, self.reward, self.seed = rules, collect, reward, seed
+        self.generator = generator
+        self.privileged = privileged
+        self.env = VectorEnv(collect.tables, rules, seed=seed, episode="hand", reward="levels", skip_forced=True)
+        self.view, self.mask = self._staggered_start()
+        self.plies = np.zeros(collect.tables, np.int64)  # decisions asked for in the hand so far
+        hidden = observe.privileged_size(rules) if privileged else 0
+        self.data = Rollout.empty(collect.steps, collect.tables, observe.size(rules), hidden, self.env.num_actions)
+
+    def _staggered_start(self) -> tuple[View, npt.NDArray[np.bool_]]:
+        """Begin at every table somewhere within a hand, reached by random play.
+
+        Hands are about equally long. Begun together they would stay together for long, and one rollout would hold
+        nothing but openings, the next nothing but endings.
+        """
+        env, tables = self.env, self.config.tables
+        ahead = VectorEnv(tables, self.rules, seed=self.seed, episode="hand", reward="levels", skip_forced=True)
+        env.reset()
+        _, legal = ahead.reset()
+        draw = np.random.Generator(np.random.PCG64(self.seed))
+        span = int(SPREAD * self.rules.hand_size)
+        wait = np.arange(tables) * span // tables
+        for ply in range(span):
+            rows = np.flatnonzero(wait == ply)
+            if len(rows):
+                env.tables.assign(rows, ahead.tables.select(rows))
+            _, legal, _, _ = ahead.step((draw.random(legal.shape, np.float32) * legal).argmax(axis=1))
+        return env.observe()
+
+    def collect(self, net: ActorCritic, bf16: bool) -> tuple[Rollout, HandStats]:
+        """Play ``steps`` decisions at every table with ``net``, drawing from its policy.
+
+        Raises:
+            EmptyMask: a table asks for a decision and allows none.
+            NonFinite: in logits or rewards.
+        """
+        data, stats = self.data, HandStats()
+        for t in range(self.config.steps):
+            self._look(t)
+            empty = ~self.mask.any(axis=1)
+            if empty.any():
+                raise self._empty_mask(int(empty.argmax()))
+            data.legal[t] = self.mask
+            with torch.inference_mode(), autocast(bf16):
+                logits = net.logits(floats(torch.from_numpy(data.seen[t]), bf16))
+                drawn, log_probs = returns.sample(logits, torch.from_numpy(data.legal[t]), self.generator)
+            if not bool(torch.isfinite(log_probs).all()):
+                raise NonFinite("logits of the policy are not finite while playing")
+            data.actions[t], data.log_probs[t] = drawn.numpy(), log_probs.numpy()
+            self.view, self.mask, _, done = self.env.step(data.actions[t])
+            data.done[t] = done
+            self._pay(t, done, stats)
+            self.plies = np.where(done, 0, self.plies + 1)
+        self._look(self.config.steps)
+        return data, stats
+
+    def _look(self, t: int) -> None:
+        data = self.data
+        observe.encode(self.view, out=data.seen[t])
+        data.seats[t] = self.env.seats
+        if self.privileged:
+            data.hidden[t] = self.env.view_privileged()
+
+    def _pay(self, t: int, done: npt.NDArray[np.bool_], stats: HandStats) -> None:
+        """Rewards to team 0: levels (clipped) and the deal at a hand's end, points as they come."""
+        data, result, reward = self.data, self.env.result, self.reward
+        data.points[t] = self.env.points / np.float32(reward.points_unit)
+        data.levels[t] = 0.0
+        ended = np.flatnonzero(done)
+        if not len(ended):
+            return
+        gain = result.gain[ended].astype(np.float32)
+        more = gain[:, 0] - gain[:, 1]
+        team0_deals = result.dealer[ended] % 2 == 0
+        team0_wins = team0_deals == result.winner_dealers[ended]
+        paid = reward.levels * np.clip(more, -reward.level_clip, reward.level_clip)
+        data.levels[t, ended] = paid + np.where(team0_wins, reward.deal, -reward.deal)
+        stats.hands += len(ended)
+        stats.score += float(result.score[ended].sum())
+        stats.dug += float(result.dug[ended].sum())
+        stats.dealers_won += float(result.winner_dealers[ended].sum())
+        stats.levels += float(np.abs(more).sum())
+
+    def _empty_mask(self, n: int) -> EmptyMask:
+        tables = self.env.tables
+        where = ", ".join(f"{name} {int(getattr(tables, name)[n])}" for name in ("match", "hand", "attempt"))
+        return EmptyMask(
+            f"no legal action in phase {Phase(int(tables.phase[n])).name} for seat {int(tables.seat[n])}: "
+            f"rules {self.rules.name}, seed {self.seed}, table {int(tables.table_id[n])}, {where}, "
+            f"ply {int(self.plies[n])}"
+        )
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything that the next rollout depends on, besides the network."""
+        return {
+            "tables": np.frombuffer(self.env.get_state(), np.uint8),
+            "plies": self.plies.copy(),
+            "generator": self.generator.get_state().numpy().copy(),
+        }
+
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go on from :meth:`state`; ``ValueError`` where it does not fit."""
+        self.env.set_state(state["tables"].tobytes())
+        self.view, self.mask = self.env.observe()
+        self.plies = state["plies"].copy()
+        self.generator.set_state(torch.from_numpy(state["generator"].copy()))
