@@ -108,7 +108,7 @@ class ActionSpace:
         return self.card(int(self._layout.slot_of_face[level, trump, faces[0]]), len(faces))
 
     def _parse_bid(self, text: str, tokens: list[str]) -> int:
-        if len(tokens) == 2 and tokens[1][:1] == "x" and tokens[1][1:].isdigit():
+        if len(tokens) == 2 and tokens[1][:1] == "x" and tokens[1][1:].isdecimal():
             copies = int(tokens[1][1:])
             if 1 <= copies <= self.decks:
                 return self.bid(copies, parse_suit(tokens[0]))

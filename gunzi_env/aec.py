@@ -178,16 +178,9 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
             levels[:], dealer[:], blood[:] = self.rules.first_level, NOBODY, 0
         if "levels" in options:
             levels[0] = [parse_level(self.rules, level) for level in options["levels"]]
-        if "dealer" in options:
-            if options["dealer"] not in range(-1, 4):
-                raise ValueError(f"dealer is {options['dealer']!r}: it must be a seat 0..3, or -1 for a first hand")
-            dealer[0] = options["dealer"]
-        if "blood" in options:
-            if options["blood"] not in range(self.rules.hand_size):
-                raise ValueError(f"blood is {options['blood']!r}: it must be within 0..{self.rules.hand_size - 1}")
-            blood[0] = options["blood"]
-        if dealer[0] == NOBODY and (blood[0] or (levels[0] != self.rules.first_level).any()):
-            raise ValueError("levels and blood need a dealer: the first hand of a match has none (R4.2, R5.1)")
+        who, owed = options.get("dealer", int(dealer[0])), options.get("blood", int(blood[0]))
+        starts.check(self.rules, tuple(levels[0].tolist()), who, owed)
+        dealer[0], blood[0] = who, owed
         draw = draw_of_deck(self.rules, parse_cards(options["deal"])) if "deal" in options else None
         engine.begin_hand(t, ONE_TABLE, levels=levels, dealer=dealer, blood=blood, draw=draw)
 

@@ -240,8 +240,12 @@ def _suit_after_show(t: Tables, g: Index) -> Flags:
 
 def _kitty_faces(t: Tables, g: Index) -> npt.NDArray[np.intp]:
     """The faces of the kitty, top first: ``[n, kitty_size]``."""
-    cards = np.argsort(t.draw[g].reshape(len(g), -1), axis=1)
-    return cards[:, t.rules.num_dealt :] % NUM_FACES
+    position = t.draw[g].reshape(len(g), -1)
+    # Positions set up by hand may have cards that are out of play, later than all, and fewer in the kitty.
+    position = np.where((position >= t.rules.num_dealt) & (position < t.rules.num_cards), position, _LATE)
+    cards = np.argsort(position, axis=1, kind="stable")[:, : t.rules.kitty_size]
+    missing = np.take_along_axis(position, cards, axis=1) == _LATE
+    return np.where(missing, SMALL_JOKER, cards % NUM_FACES)
 
 
 def _turn_up(t: Tables, g: Index, faces: npt.NDArray[Any], number: npt.NDArray[Any]) -> None:

@@ -166,7 +166,9 @@ def _results(b: Tables, a: Tables, actions: npt.NDArray[np.int32]) -> dict[str, 
         "R9.5 all jokers of a kind": ended & ~leaves & ~zero & ~full,
         "R9.6 blood for a low score": over & ~ended & (a.score < a.rules.blood_low) & (a.next_blood > 0),
         "R9.6 blood for a high score": over & ~ended & (a.score > a.rules.blood_high) & (a.next_blood > 0),
-        "R9.6 blood for jokers": over & ~ended & ((a.rules.blood_low <= a.score) & (a.score <= a.rules.blood_high))
+        "R9.6 blood for jokers": over
+        & ~ended
+        & ((a.rules.blood_low <= a.score) & (a.score <= a.rules.blood_high))
         & (a.next_blood > 0),
         "R9.7 rise without a dig": over & ~a.dug & take & (gain > 0),
         "R9.8 fallen back": over & ~ended & (a.next_levels < a.levels).any(axis=1),

@@ -116,8 +116,11 @@ def clear(t: Tables, g: Index) -> None:
         flags[g] = False
     for numbers in (t.score, t.gain, t.next_blood, t.need, t.pickable, t.led_count, t.trick_points):
         numbers[g] = 0
+    for choosing in (t.source, t.choice, t.last, t.last_copies, t.floor, t.led_mask, t.win_mask):
+        choosing[g] = 0
     for nobody in (t.trump, t.match_winner, t.next_dealer, t.led_suit, t.best, t.best_slot, t.leader):
         nobody[g] = NOBODY
+    t.giver[g] = t.receiver[g] = NOBODY
     t.next_levels[g] = t.levels[g]
     t.held[g] = t.rules.hand_size
     t.dealer[g[t.first_hand[g]]] = NOBODY

@@ -53,14 +53,18 @@ def bury_apply(t: Tables, g: Index, action: Ints) -> Index:
     dealer = t.dealer[g]
     t.loose[:, g] = planes.add(t.loose[:, g], t.known[:, g, dealer])
     t.known[:, g, dealer] = U64(0)
-    _make_public(t, g[(buried[0] & JOKERS) != 0])
-    t.pickable[g] = count_pickable(t, g)
-    if t.rules.others_bury_block == "any_points":
-        # R6.5: one point card buried by the dealer closes the window.
-        t.pickable[g[(buried[0] & t.layout.point_cards[t.level[g]]) != 0]] = 0
-    if not t.rules.others_bury:
-        t.pickable[g] = 0
+    open_window(t, g)
     return g
+
+
+def open_window(t: Tables, g: Index) -> None:
+    """The dealer has buried: who knows what (R6.4), and how many jokers the others may put in (R6.5)."""
+    buried = t.holder(g, KITTY)[0]
+    _make_public(t, g[(buried & JOKERS) != 0])
+    t.pickable[g] = count_pickable(t, g) if t.rules.others_bury else 0
+    if t.rules.others_bury_block == "any_points":
+        # One point card buried by the dealer closes the window.
+        t.pickable[g[(buried & t.layout.point_cards[t.level[g]]) != 0]] = 0
 
 
 def count_pickable(t: Tables, g: Index) -> Int16:

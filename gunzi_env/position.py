@@ -22,19 +22,24 @@ hand 3: D8
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from gunzi_env import bidding, engine, kitty, order, planes
+from gunzi_env import bidding, engine, kitty, order, planes, starts
 from gunzi_env.cards import FACE_NAMES, SUITS, parse_cards, parse_hand, parse_suit, rank_name
 from gunzi_env.rulebook import ONE_TABLE, Source, cards_planes, cards_text, parse_bid, parse_level
-from gunzi_env.rules import load_rules
+from gunzi_env.rules import RulesError, load_rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
 
 PHASES = ("show", "bid", "tribute", "bury", "jokers", "lead", "follow")
 """Where a position can stand, about to ask a question of that phase; ``follow`` is ``lead`` with a trick begun."""
+
+
+_OUT_OF_PLAY = 255
+"""In ``draw``: later than all cards."""
 
 
 class PositionError(ValueError):
@@ -43,6 +48,18 @@ class PositionError(ValueError):
     exit_code = 2
 
 
+@contextmanager
+def _position_errors() -> Iterator[None]:
+    """A wrong card, level, play: whatever text was wrong, it is the position that cannot be."""
+    try:
+        yield
+    except (PositionError, RulesError):
+        raise
+    except ValueError as error:
+        raise PositionError(str(error)) from None
+
+
+@_position_errors()
 def setup(
     rules: Source = "dalian",
     *,
@@ -64,6 +81,8 @@ def setup(
     blood: int = 0,
     bid: str | None = None,
     bidder: int = 0,
+    first: int | None = None,
+    passes: int = 0,
 ) -> Tables:
     """One table in this position; :class:`PositionError` names what does not fit.
 
@@ -72,31 +91,37 @@ def setup(
     kitty is what the dealer is about to take, later what lies buried. ``void`` lists proven voids as seat and
     suit (``T`` for trumps): ``"1H 3T"``. ``bid`` is the standing bid as in :func:`gunzi_env.rulebook.bid_beats`.
     """
-    checked = load_rules(rules)
-    t = Tables(checked, 1)
+    rules = load_rules(rules)
+    t = Tables(rules, 1)
     if phase not in PHASES:
         raise PositionError(f"phase is {phase!r}: it must be one of {', '.join(PHASES)}")
-    level = parse_level(checked, level)
-    for name, number in (("dealer", dealer), ("bidder", bidder), ("leader", leader or 0), ("seat", seat or 0)):
-        if number not in range(4):
-            raise PositionError(f"{name} is {number!r}: seats are 0..3")
+    if (phase == "follow") != bool(trick) and phase != "lead":
+        raise PositionError(f"phase is {phase!r} and the trick has {len(trick)} plays: only in follow it has some")
+    seats = {"dealer": dealer, "bidder": bidder, "leader": leader, "seat": seat, "first": first}
+    for name, number in (seats | {"passes": passes}).items():
+        if number is not None and (isinstance(number, bool) or number not in range(4)):
+            raise PositionError(f"{name} is {number!r}: it must be within 0..3")
+    level = parse_level(rules, level)
+    both = [level, level] if levels is None else [parse_level(rules, x) for x in levels]
+    starts.check(rules, tuple(both), dealer, blood)
+    if both[dealer & 1] != level:
+        raise PositionError(f"level is {level}, but the dealer's team is on {both[dealer & 1]} (R2.1)")
+    if isinstance(score, bool) or score % 5 or not 0 <= score <= rules.max_score:
+        raise PositionError(f"score is {score!r}: it must be a multiple of 5 within 0..{rules.max_score} (R8.4)")
     engine.clear(t, ONE_TABLE)
-    t.dealer[0], t.level[0], t.trump[0] = dealer, level, parse_suit(trump)
-    t.levels[0] = (level, level) if levels is None else [parse_level(checked, x) for x in levels]
-    if t.levels[0, dealer & 1] != level:
-        raise PositionError(f"level is {level}, but the dealer's team is on {t.levels[0, dealer & 1]} (R2.1)")
-    t.score[0], t.blood[0], t.first[0] = score, blood, dealer
-    t.drawn[0] = checked.num_dealt
+    t.dealer[0], t.level[0], t.trump[0], t.levels[0] = dealer, level, parse_suit(trump), both
+    t.score[0], t.blood[0], t.first[0] = score, blood, dealer if first is None else first
+    t.drawn[0] = rules.num_dealt
     t.kitty_shown[0] = True
     _lay_out(t, phase, hands, kitty_cards, played, trick)
     _mark_voids(t, void)
     t.dry[0], t.kitty_public[0] = dry, kitty_public or dry
+    if phase in ("tribute", "bury", "jokers"):
+        t.held[0] = _equal_hands(t)
     if phase in ("show", "bid"):
-        _stand_in_bidding(t, phase, dealer if seat is None else seat, bid, bidder)
-    elif phase == "tribute":
-        engine.enter_chapters(t, ONE_TABLE, Phase.TRIBUTE)
-    elif phase == "bury":
-        engine.enter_chapters(t, ONE_TABLE, Phase.BURY)
+        _stand_in_bidding(t, phase, int(t.first[0]) if seat is None else seat, bid, bidder, passes)
+    elif phase in ("tribute", "bury"):
+        engine.enter_chapters(t, ONE_TABLE, Phase.TRIBUTE if phase == "tribute" else Phase.BURY)
     elif phase == "jokers":
         _stand_at_jokers(t, (dealer + 1) % 4 if seat is None else seat)
     else:
@@ -127,6 +152,18 @@ def _lay_out(
     t.put(ONE_TABLE, STOCK, planes.from_counts(rest[None], decks))
     if phase in ("show", "bid"):
         t.trump[0] = NOBODY
+        _prescribe_deal(t, hands, kitty_cards)
+
+
+def _prescribe_deal(t: Tables, hands: Sequence[str], kitty_cards: str) -> None:
+    """Positions in the deal that give these hands and this kitty: the end of the bidding lays them out anew."""
+    t.draw[0] = _OUT_OF_PLAY
+    copies: Counter[int] = Counter()
+    places = [(f, 4 * k + (s - int(t.first[0])) % 4) for s in range(4) for k, f in enumerate(parse_cards(hands[s]))]
+    places += [(f, t.rules.num_dealt + k) for k, f in enumerate(parse_cards(kitty_cards))]
+    for face, place in sorted(places, key=lambda pair: pair[1]):
+        t.draw[0, copies[face], face] = place
+        copies[face] += 1
 
 
 def _mark_voids(t: Tables, void: str) -> None:
@@ -139,11 +176,11 @@ def _mark_voids(t: Tables, void: str) -> None:
         t.void[0, int(token[0]), blocks.index(token[1])] = True
 
 
-def _stand_in_bidding(t: Tables, phase: str, seat: int, bid: str | None, bidder: int) -> None:
+def _stand_in_bidding(t: Tables, phase: str, seat: int, bid: str | None, bidder: int, passes: int) -> None:
     """In the closing window (R4.6), ``seat`` to decide."""
     t.phase[0] = Phase.SHOW if phase == "show" else Phase.BID
     t.first_hand[0] = phase == "show"
-    t.passes[0] = 0
+    t.passes[0] = passes
     t.seat[0] = seat
     if phase == "show":
         t.dealer[0] = NOBODY
@@ -157,11 +194,19 @@ def _stand_in_bidding(t: Tables, phase: str, seat: int, bid: str | None, bidder:
 def _stand_at_jokers(t: Tables, seat: int) -> None:
     t.phase[0] = Phase.JOKERS
     t.seat[0] = seat
-    buried = t.holder(ONE_TABLE, np.array([KITTY]))
-    t.kitty_public[0] |= bool(buried[0, 0] & order.JOKERS)
-    t.pickable[0] = kitty.count_pickable(t, ONE_TABLE)[0]
+    if not t.dry[0]:  # R6.6: nobody adds to a dry kitty
+        kitty.open_window(t, ONE_TABLE)
     if len(kitty.ask_in_turn(t, ONE_TABLE)) or t.seat[0] != seat:
         raise PositionError(f"seat {seat} has no joker it could bury")
+
+
+def _equal_hands(t: Tables) -> int:
+    """The cards each hand has, the trick's included: play could not go on from hands that differ."""
+    sizes = planes.count(t.planes[:, 0, HAND : HAND + 4])
+    if not sizes[0] or (sizes != sizes[0]).any():
+        numbers = ", ".join(map(str, sizes))
+        raise PositionError(f"hands have {numbers} cards with the trick: all must be equal and not empty")
+    return int(sizes[0])
 
 
 def _stand_in_play(t: Tables, leader: int, trick: Sequence[str]) -> None:
@@ -170,12 +215,7 @@ def _stand_in_play(t: Tables, leader: int, trick: Sequence[str]) -> None:
     for k, play in enumerate(plays):
         seat = (leader + k) % 4
         t.put(ONE_TABLE, HAND + seat, planes.add(t.holder(ONE_TABLE, np.array([HAND + seat])), play))
-    sizes = planes.count(t.planes[:, 0, HAND : HAND + 4])
-    if not sizes[0] or (sizes != sizes[0]).any():
-        raise PositionError(
-            f"hands have {', '.join(map(str, sizes))} cards with the trick: all must be equal and not empty"
-        )
-    t.held[0] = sizes[0]
+    t.held[0] = _equal_hands(t)
     t.leader[0] = t.seat[0] = leader
     t.phase[0] = Phase.LEAD
     engine.refresh(t, ONE_TABLE)
@@ -207,7 +247,9 @@ def format_position(t: Tables, n: int = 0) -> str:
     hands = here.planes[:, 0, HAND : HAND + 4].copy()
     if phase == Phase.FOLLOW:
         pending = here.planes[:, 0, PENDING]
-        if here.need[0] + planes.count(pending) != here.led_count[0] or not _at_turn_start(here):
+        # Only a player who is out of the led suit has cards set aside before he is asked (R7.3): all that he had of it.
+        left = hands[0, here.seat[0]] & here.led_mask[0]
+        if (pending[0] & ~here.led_mask[0]) or (pending[0] and left):
             raise PositionError("a play is half made: write a record instead")
         hands[:, here.seat[0]] = planes.add(hands[:, here.seat[0]], pending)
     elif phase not in (Phase.LEAD, Phase.JOKERS, Phase.SHOW, Phase.BID) or here.planes[0, 0, PENDING]:
@@ -215,10 +257,6 @@ def format_position(t: Tables, n: int = 0) -> str:
     if phase <= Phase.BID and here.passes[0] < 0:
         raise PositionError("cards are still being dealt: write a record instead")
     return "\n".join(f"{key}: {value}".rstrip() for key, value in _fields(here, phase, hands).items())
-
-
-def _at_turn_start(t: Tables) -> bool:
-    return bool(t.last[0] == 63 and t.last_copies[0] == t.need[0]) and not (t.planes[0, 0, PENDING] & ~t.led_mask[0])
 
 
 def _fields(t: Tables, phase: Phase, hands: planes.Words) -> dict[str, Any]:
@@ -235,6 +273,8 @@ def _fields(t: Tables, phase: Phase, hands: planes.Words) -> dict[str, Any]:
     if phase >= Phase.LEAD:
         out["score"] = t.score[0]
     out |= {"blood": t.blood[0]} if t.blood[0] else {}
+    if phase <= Phase.BID:
+        out |= {"first": t.first[0], "passes": t.passes[0]}
     if phase == Phase.BID and t.bid_strength[0]:
         strength, decks = int(t.bid_strength[0]), t.rules.decks
         kind = "" if strength <= decks else "LJ:" if strength == decks + 1 else "BJ:"
@@ -269,6 +309,8 @@ _KEYS = (
         "blood",
         "bid",
         "bidder",
+        "first",
+        "passes",
         "kitty",
         "dry",
         "trick",
@@ -304,7 +346,7 @@ def parse(text: str) -> Tables:
     for key in ("level", "trump", "bid", "void"):
         if key in fields:
             values[key] = fields[key]
-    for key in ("dealer", "score", "blood", "bidder"):
+    for key in ("dealer", "score", "blood", "bidder", "first", "passes"):
         if key in fields:
             values[key] = _number(fields, key)
     if "seat" in fields:

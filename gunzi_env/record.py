@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gunzi_env import engine
+from gunzi_env import engine, starts
 from gunzi_env.cards import format_cards, parse_cards
 from gunzi_env.deal import deck_of_draw, draw_of_deck, shuffle
 from gunzi_env.order import PROVISIONAL_TRUMP
@@ -222,10 +222,10 @@ def start(rules: Rules, hand: HandRecord) -> Tables:
     t = Tables(rules, 1)
     if not hand.deck:
         raise RecordError("the hand has no deal")
-    if any(not rules.first_level <= level <= rules.last_level for level in hand.levels):
-        raise RecordError(
-            f"levels {hand.levels[0]}-{hand.levels[1]} are outside {rules.first_level}..{rules.last_level}"
-        )
+    try:
+        starts.check(rules, hand.levels, hand.dealer, hand.blood)
+    except ValueError as error:
+        raise RecordError(str(error)) from None
     engine.reset(t, hand.key[0], begin=False)
     t.table_id[0], t.match[0], t.hand[0] = U64(hand.key[1]), hand.key[2], hand.key[3]
     engine.begin_hand(

@@ -83,7 +83,9 @@ def cards_text(t: Tables, words: Words, n: int = 0) -> str:
 
 
 def _every_choice(
-    t: Tables, legal: Callable[[Tables, Index], Words], name: Callable[[Tables, Index, Ints], Flags]
+    t: Tables,
+    legal: Callable[[Tables, Index], Words],
+    name: Callable[[Tables, Index, Ints], tuple[Flags, Words]],
 ) -> list[str]:
     """All ways to complete the choice begun at table 0, sorted: every sequence of actions is followed to its end."""
     found = []
@@ -91,8 +93,8 @@ def _every_choice(
         everyone = np.arange(t.num)
         source, action = np.nonzero(t.actions.unpack(legal(t, everyone)))
         t = t.select(source)
-        done = name(t, np.arange(t.num), action)
-        found += [cards_text(t, t.planes[:, n, PENDING], n) for n in np.flatnonzero(done).tolist()]
+        done, chosen = name(t, np.arange(t.num), action)
+        found += [cards_text(t, cards) for cards in chosen.T]
         if done.all():
             return sorted(found)
         t = t.select(np.flatnonzero(~done))
@@ -117,10 +119,10 @@ def legal_plays(rules: Source, level: int | str, trump: str, hand: str, lead: st
     if size < number:
         raise ValueError(f"{size} cards in hand cannot answer a lead of {number}")
     t.held[0] = size
-    if len(tricks.begin_turn(t, ONE_TABLE)):
-        return [cards_text(t, t.planes[:, 0, PENDING])]
-    chosen = _every_choice(t, tricks.follow_legal, tricks.name_unit)
-    return chosen
+    forced, play = tricks.begin_turn(t, ONE_TABLE)
+    if len(forced):
+        return [cards_text(t, play[:, 0])]
+    return _every_choice(t, tricks.follow_legal, tricks.name_unit)
 
 
 def _open(t: Tables, lead: str) -> int:
@@ -195,7 +197,12 @@ def _choices(t: Tables, source: int, mask: Words, groups: Words, need: Ints) -> 
     forced, group, rest = choice.split(t.holder(ONE_TABLE, holder) & mask, groups, need)
     if choice.begin(t, ONE_TABLE, holder, forced & mask, group & mask, rest)[0]:
         return [cards_text(t, t.planes[:, 0, PENDING])]
-    return _every_choice(t, choice.legal, choice.name_card)
+    return _every_choice(t, choice.legal, _name_card)
+
+
+def _name_card(t: Tables, g: Index, action: Ints) -> tuple[Flags, Words]:
+    done = choice.name_card(t, g, action)
+    return done, t.holder(g[done], PENDING)
 
 
 def bid_beats(rules: Source, new: str, standing: str | None) -> bool:

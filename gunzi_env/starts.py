@@ -57,6 +57,19 @@ def sample(rules: Rules, keys: Words) -> tuple[Int8, Int8, Int16]:
     return levels, np.where(row[:, 0] == 1, np.int8(NOBODY), dealer), row[:, 3].astype(np.int16)
 
 
+def check(rules: Rules, levels: tuple[int, ...], dealer: int, blood: int) -> None:
+    """``ValueError`` if a hand cannot begin with these levels, dealer (-1: first hand of a match) and blood owed."""
+    if len(levels) != 2 or any(not rules.first_level <= level <= rules.last_level for level in levels):
+        shown = "-".join(map(str, levels))
+        raise ValueError(f"levels {shown} are not two levels within {rules.first_level}..{rules.last_level}")
+    if isinstance(dealer, bool) or dealer not in range(NOBODY, 4):
+        raise ValueError(f"dealer is {dealer!r}: it must be a seat 0..3, or -1 for a first hand")
+    if isinstance(blood, bool) or blood not in range(rules.hand_size):
+        raise ValueError(f"blood is {blood!r}: it must be within 0..{rules.hand_size - 1}")
+    if dealer == NOBODY and (blood or any(level != rules.first_level for level in levels)):
+        raise ValueError("levels and blood need a dealer: the first hand of a match has none (R4.2, R5.1)")
+
+
 def document(rules: Rules, source: str, rows: dict[tuple[int, int, int, int], int]) -> dict[str, Any]:
     """A file's contents: ``rows`` maps (first hand?, level of dealers, of attackers, blood) to how often it was met."""
     ordered = [[*state, count] for state, count in sorted(rows.items())]

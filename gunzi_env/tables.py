@@ -214,7 +214,9 @@ class Tables:
     def _bind(self) -> None:
         self.layout = order.layout(self.rules.mixed_trump_rank)
         self.actions: ActionSpace = actions.space(self.rules)
-        self.flat: Words = self.planes.reshape(self.rules.decks, -1)  # a view: [D, N * 11]
+        # Views with one axis for table and holder (or seat): they gather and scatter faster.
+        self.flat: Words = self.planes.reshape(self.rules.decks, -1)  # [D, N * 11]
+        self.flat_trick: Words = self.trick.reshape(self.rules.decks, -1)  # [D, N * 4]
 
     def holder(self, g: Index, holder: int | npt.NDArray[Any]) -> Words:
         """The planes ``uint64[D, n]`` of one holder a table; a copy."""

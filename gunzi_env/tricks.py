@@ -23,6 +23,8 @@ from gunzi_env.tables import HAND, NOBODY, NUM_HOLDERS, PENDING, PLAYED, Flags, 
 TWO_PAIRS = 5
 """``floor`` where pair + pair is owed to a quad; 1..4 demand that many copies of the first unit."""
 
+_SEATS = np.arange(4)
+
 _ANY = np.int8(63)
 """``last`` while no unit has been named: every slot is under it."""
 
@@ -37,7 +39,9 @@ def enter(t: Tables, g: Index) -> Index:
 
 def _open_trick(t: Tables, g: Index) -> None:
     t.phase[g] = Phase.LEAD
-    t.trick[:, g] = U64(0)
+    at = (g * 4)[:, None] + _SEATS
+    for plane in t.flat_trick:
+        plane[at] = U64(0)
     t.led_count[g] = t.trick_points[g] = 0
     t.led_suit[g] = t.best[g] = t.best_slot[g] = NOBODY
 
@@ -59,10 +63,17 @@ def lead_apply(t: Tables, g: Index, action: Ints) -> Index:
     t.flat[:, at] = planes.minus(t.flat.take(at, axis=1), unit)
     at += PLAYED - HAND
     t.flat[:, at] = planes.add(t.flat.take(at, axis=1), unit)
-    t.trick[:, g, seat] = unit
+    _lay(t, g, seat, unit)
     t.phase[g] = Phase.FOLLOW
     t.seat[g] = (seat + 1) & 3
     return _run_turns(t, g)
+
+
+def _lay(t: Tables, g: Index, seat: Int8, play: Words) -> None:
+    """A seat's cards in the current trick."""
+    at = g * 4 + seat
+    for plane, cards in zip(t.flat_trick, play, strict=True):
+        plane[at] = cards
 
 
 def lead(t: Tables, g: Index, number: Ints, slot: Ints) -> None:
@@ -80,14 +91,17 @@ def _run_turns(t: Tables, g: Index) -> Index:
     """Begin the turn of the seat to move; play on while all its cards are forced. Returns the hands that are over."""
     over = [g[:0]]
     while len(g):
-        forced = begin_turn(t, g)
-        g, ended = _commit(t, forced)
+        g, ended = _commit(t, *begin_turn(t, g))
         over.append(ended)
     return np.concatenate(over) if len(over) > 2 else over[-1]
 
 
-def begin_turn(t: Tables, g: Index) -> Index:
-    """R7.3: set the cards aside that must be played; returns the tables where nothing is left to choose."""
+def begin_turn(t: Tables, g: Index) -> tuple[Index, Words]:
+    """R7.3: take the cards that must be played from the hand.
+
+    Returns the tables where nothing is left to choose, and their plays ``uint64[D, n]``; elsewhere these cards
+    are set aside.
+    """
     at = g * NUM_HOLDERS + HAND + t.seat[g]
     hand = t.flat.take(at, axis=1)
     led_mask, owed = t.led_mask[g], t.led_count[g].astype(np.int16)
@@ -98,15 +112,15 @@ def begin_turn(t: Tables, g: Index) -> Index:
     need = np.where(whole, 0, np.where(short, owed - suited, np.where(suited == owed, 0, owed))).astype(np.int16)
     moved = np.flatnonzero(hand[0] & must)
     if len(moved):
-        cards = hand[:, moved]
-        t.flat[:, at[moved]] = cards & ~must[moved]
-        t.flat[:, g[moved] * NUM_HOLDERS + PENDING] = cards & must[moved]
+        t.flat[:, at[moved]] = hand[:, moved] & ~must[moved]
+        aside = moved[need[moved] > 0]
+        t.flat[:, g[aside] * NUM_HOLDERS + PENDING] = hand[:, aside] & must[aside]
     t.need[g] = t.last_copies[g] = need
     t.last[g] = _ANY
     if t.rules.follow == "dead":
         t.floor[g] = np.where(short | (need == 0), 1, _owed_shape(hand & led_mask, owed))
-    forced: Index = g[need == 0]
-    return forced
+    forced = np.flatnonzero(need == 0)
+    return g[forced], hand[:, forced] & must[forced]
 
 
 def _owed_shape(suit: Words, owed: Ints) -> Int8:
@@ -167,41 +181,46 @@ def _demand(words: Words, floor: Int8, need: Ints, pool: Words) -> None:
 
 def follow_apply(t: Tables, g: Index, action: Ints) -> Index:
     """Name a unit; returns the tables whose hand is over."""
-    done = name_unit(t, g, action)
-    g, over = _commit(t, g[done])
+    done, play = name_unit(t, g, action)
+    g, over = _commit(t, g[done], play)
     more = _run_turns(t, g)
     return np.concatenate([over, more]) if len(over) else more
 
 
-def name_unit(t: Tables, g: Index, action: Ints) -> Flags:
-    """Set the named unit aside; True where the play is complete."""
+def name_unit(t: Tables, g: Index, action: Ints) -> tuple[Flags, Words]:
+    """Take the named unit from the hand, with what was set aside before.
+
+    Returns where the play is complete and those plays ``uint64[D, n]``; elsewhere the unit is set aside.
+    """
     number, slot = (action // NUM_SLOTS + 1).astype(np.int16), action % NUM_SLOTS
     unit = copies(slot, number, t.rules.decks)
     at = g * NUM_HOLDERS + HAND + t.seat[g]
     t.flat[:, at] = planes.minus(t.flat.take(at, axis=1), unit)
-    t.flat[:, g * NUM_HOLDERS + PENDING] |= unit  # a card is named once: nothing to add up
     rest = t.need[g] - number
     t.need[g] = rest
+    done = rest == 0
+    at = g * NUM_HOLDERS + PENDING
+    before = t.flat.take(at, axis=1)
+    play = before | unit  # a card is named once: nothing to add up
+    changed = np.flatnonzero(~done | (before[0] != 0))
+    t.flat[:, at[changed]] = np.where(done[changed], U64(0), play[:, changed])
     # Where fewer cards are owed than the last unit had, every slot is open to the next.
     fewer = rest < number
     t.last_copies[g] = np.minimum(rest, number)
     t.last[g] = np.where(fewer, _ANY, slot)
     if t.rules.follow == "dead":
         t.floor[g] = np.where(t.floor[g] == TWO_PAIRS, TWO_PAIRS, 1)
-    return np.asarray(rest == 0)
+    return np.asarray(done), play[:, done]
 
 
-def _commit(t: Tables, g: Index) -> tuple[Index, Index]:
-    """Play the cards set aside. Returns the tables where the next seat follows, and those whose hand is over."""
+def _commit(t: Tables, g: Index, play: Words) -> tuple[Index, Index]:
+    """Lay down whole plays ``uint64[D, n]``; returns the tables where the next seat follows, and the finished ones."""
     if not len(g):
         return g, g
     seat, level = t.seat[g], t.level[g]
-    at = g * NUM_HOLDERS + PENDING
-    play = t.flat.take(at, axis=1)
-    t.flat[:, at] = U64(0)
-    at += PLAYED - PENDING + seat
+    at = g * NUM_HOLDERS + PLAYED + seat
     t.flat[:, at] = planes.add(t.flat.take(at, axis=1), play)
-    t.trick[:, g, seat] = play
+    _lay(t, g, seat, play)
     worth = np.flatnonzero(play[0] & t.layout.point_cards[level])
     if len(worth):
         t.trick_points[g[worth]] += t.layout.value(level[worth], play[:, worth])
@@ -220,9 +239,8 @@ def contest(t: Tables, g: Index, seat: Int8, play: Words) -> None:
     able = np.flatnonzero(whole)
     rows = g[able]
     slot = single(whole[able])
-    strength = t.layout.strength[t.level[rows]]
-    index = np.arange(len(rows))
-    wins = strength[index, slot] > strength[index, t.best_slot[rows]]
+    level = t.level[rows]
+    wins = t.layout.strength[level, slot] > t.layout.strength[level, t.best_slot[rows]]
     rows = rows[wins]
     t.best[rows] = seat[able[wins]]
     t.best_slot[rows] = slot[wins]

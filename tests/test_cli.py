@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,14 @@ def test_help_lists_every_command() -> None:
 
 def test_version() -> None:
     assert gunzi("--version").stdout.startswith("gunzi 0.")
+
+
+def test_python_m_eval_is_the_same_command() -> None:
+    root = Path(__file__).resolve().parents[1]
+    run = subprocess.run(
+        [sys.executable, "-m", "eval", "--version"], capture_output=True, text=True, timeout=60, cwd=root
+    )
+    assert run.stdout.startswith("gunzi 0."), run.stderr
 
 
 def test_unknown_command_is_refused_with_the_list() -> None:

@@ -204,6 +204,15 @@ def test_r5_4_returned_cards_are_seen_by_the_two_alone() -> None:
     assert "C6" in game.hand(3).split()
 
 
+@pytest.mark.parametrize("returned", ["H4", "C6"])
+def test_r5_4_after_it_the_others_are_certain_of_nothing(returned: str) -> None:
+    """R5.4: the card that was given may have gone back: before the return all know it to be the dealer's, then not."""
+    game = owed(1, "S4 H6 C6 HK", "H4 HK H5 HT")
+    assert [game.sees(seat, of=0) for seat in (1, 2)] == ["H4", "H4"]
+    game.play(f"0 {returned}")
+    assert [game.sees(seat, of=0) for seat in (1, 2)] == ["", ""]
+
+
 def test_r5_4_hands_are_equal_again() -> None:
     game = owed(2, "S4 H6 C6 HK", "BJ SA H5 HT")  # H6 and C6 go back unasked
     assert game.phase == "bury"
@@ -226,7 +235,7 @@ def test_r5_5_giver_with_all_big_jokers_turns_the_tribute_round() -> None:
 
 def test_r5_5_by_the_same_rules() -> None:
     """R5.5: R5.1 (the dealer chooses between suits), R5.2 (no king), R5.4 (seat 3 chooses what it returns)."""
-    hands = ["HA DA SK ST", "C4 C5 C8 C9", "D4 D5 D8 D9", f"{ALL_FOUR} H4 H8 H9"]
+    hands = ["HA DA SK ST C6 D6 H6", "C4 C5 C8 C9 CT CJ CQ", "D4 D5 D8 D9 DT DJ DQ", f"{ALL_FOUR} H4 H8 H9"]
     game = placed("four_deck", hands=hands, phase="tribute", blood=1, kitty_cards=KITTY + " C7 D7")
     assert (game.phase, game.seat, game.legal) == ("tribute", 0, ["HA", "DA"])
     game.play("0 DA")

@@ -21,7 +21,8 @@ KITTY = "H4 H6 C7 D9 DT SQ"  # not dry at level 3 with spades or hearts as trump
 
 def taking(kitty: str, dealer: str, *others: str, rules: str | Rules = "dalian", **fields: Any) -> Game:
     """The dealer is about to bury as many cards as ``kitty`` has; spades are trumps, level 3."""
-    rest = list(others) or ["C4 C6", "D4 D6", "D7 D8"]
+    held = len(dealer.split())
+    rest = list(others) or [" ".join(hand.split()[:held]) for hand in ("C4 C6 C8", "D4 D6 CJ", "D7 D8 CQ")]
     return placed(rules, hands=[dealer, *rest], phase="bury", kitty_cards=kitty, **fields)
 
 
