@@ -139,17 +139,25 @@ class ActionSpace:
 
         Rows without a legal action (a hand that is over) give pass, which the engine leaves aside there.
         """
-        ends = bits(legal).cumsum(axis=1, dtype=np.uint8)
-        index = index.astype(np.uint8)
-        word = (ends <= index[:, None]).sum(axis=1, dtype=np.intp)
-        none = word > self.decks
-        word[none] = self.decks
-        rows = np.arange(len(legal))
-        before = np.where(word > 0, ends[rows, word - 1], 0)
-        place = select(legal[rows, word], index - before)
-        place[none] = 0
-        action: npt.NDArray[np.int32] = (word * NUM_SLOTS + place).astype(np.int32)
-        return action
+        rest = index.astype(np.uint8)
+        word = np.zeros(len(legal), np.uint8)
+        chosen = legal[:, 0]
+        for w in range(1, self.decks + 1):
+            size = bits(chosen)
+            further = (word == w - 1) & (rest >= size)
+            rest = rest - size * further
+            chosen = np.where(further, legal[:, w], chosen)
+            word += further
+        none = rest >= bits(chosen)
+        action = word.astype(np.int32) * NUM_SLOTS + select(chosen, rest)
+        return np.where(none, self.PASS, action).astype(np.int32)
+
+    def count(self, legal: Words) -> npt.NDArray[np.uint8]:
+        """How many legal actions each row of words has, ``uint8[N]``."""
+        total = bits(legal[:, 0])
+        for w in range(1, self.decks + 1):
+            total = total + bits(legal[:, w])
+        return total
 
 
 @cache

@@ -31,7 +31,6 @@ from gunzi_env.cards import parse_cards
 from gunzi_env.deal import draw_of_deck, start_keys
 from gunzi_env.engine import IllegalAction
 from gunzi_env.observe import View
-from gunzi_env.planes import bits
 from gunzi_env.rulebook import ONE_TABLE, parse_level
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import NOBODY, Phase, Tables
@@ -209,7 +208,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
 
     def _play_forced(self) -> None:
         t = self.tables
-        while self.skip_forced and bits(t.legal).sum() == 1:
+        while self.skip_forced and t.actions.count(t.legal)[0] == 1:
             self._note(forced := int(t.actions.pick(t.legal, np.zeros(1, np.uint8))[0]))
             engine.step(t, [forced])
 

@@ -21,6 +21,9 @@ from gunzi_env.tables import DEALING, HAND, KITTY, NOBODY, Flags, Index, Int8, I
 _SHOW_BIT = U64(1)  # word of the actions from pass on: pass is bit 0, show bit 1, bids from bit 2 on
 _BIDS_BIT = U64(2)
 
+_KINDS = BIT[[*order.PROVISIONAL_LEVEL_SLOTS, order.SMALL_JOKER_SLOT, order.BIG_JOKER_SLOT]]
+"""The level cards S H C D and the jokers in provisional order."""
+
 _LATE = np.uint8(255)
 """Later than any card."""
 
@@ -92,12 +95,7 @@ def _can_bid(t: Tables, g: Index, held: npt.NDArray[np.int8]) -> Flags:
 def _held_kinds(t: Tables, g: Index, seat: Ints) -> npt.NDArray[np.int8]:
     """Copies ``int8[6, n]`` of the level cards S H C D and the jokers in a hand, in provisional order."""
     hand = t.holder(g, HAND + seat)
-    slots = t.layout.slot_of_face[t.level[g], order.PROVISIONAL_TRUMP]
-    faces = t.level[g, None] - 2 + np.arange(4) * RANKS_PER_SUIT
-    suited = np.take_along_axis(slots, faces, axis=1)
-    jokers = np.broadcast_to(np.array([order.SMALL_JOKER_SLOT, order.BIG_JOKER_SLOT]), (len(g), 2))
-    bit = BIT[np.concatenate([suited, jokers], axis=1)].T  # [6, n]
-    held: Int8 = ((hand[:, None] & bit) != 0).sum(axis=0, dtype=np.int8)
+    held: Int8 = ((hand[:, None] & _KINDS[:, None]) != 0).sum(axis=0, dtype=np.int8)
     return held
 
 
@@ -133,10 +131,11 @@ def show_legal(t: Tables, g: Index) -> Words:
 def show_apply(t: Tables, g: Index, action: Ints) -> Index:
     """Returns the tables whose bidding is closed."""
     shows = action == t.actions.SHOW
-    shown = g[shows]
+    shown, rest = g[shows], g[~shows]
     t.dealer[shown] = t.seat[shown]
     t.shown[0, shown, t.seat[shown]] = BIT[order.BIG_JOKER_SLOT]
-    return np.sort(np.concatenate([shown, _pass_on(t, g[~shows])]))
+    _pass_on(t, rest)
+    return np.sort(np.concatenate([shown, _advance(t, rest)]))
 
 
 def bid_legal(t: Tables, g: Index) -> Words:
@@ -158,8 +157,8 @@ def bid_apply(t: Tables, g: Index, action: Ints) -> Index:
     rows, bid = g[~passes], action[~passes] - t.actions.BIDS
     if len(rows):
         _record_bid(t, rows, t.actions.bid_strength[bid], t.actions.bid_suit[bid])
-    closed = _pass_on(t, g[passes])
-    return np.sort(np.concatenate([closed, _advance(t, rows)]))
+    _pass_on(t, g[passes])
+    return _advance(t, g)
 
 
 def _record_bid(t: Tables, g: Index, strength: Int8, suit: Int8) -> None:
@@ -173,11 +172,10 @@ def _record_bid(t: Tables, g: Index, strength: Int8, suit: Int8) -> None:
     t.seat[window] = (t.seat[window] + 1) & 3
 
 
-def _pass_on(t: Tables, g: Index) -> Index:
+def _pass_on(t: Tables, g: Index) -> None:
     window = g[t.passes[g] != DEALING]
     t.passes[window] += 1
     t.seat[window] = (t.seat[window] + 1) & 3
-    return _advance(t, g)
 
 
 def _show_first_joker(t: Tables, g: Index) -> None:

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from gunzi_env import order
 from gunzi_env.cards import NUM_FACES
-from gunzi_env.planes import U64, Words, pack, thermometer
+from gunzi_env.planes import FULL, U64, Words, pack, thermometer
 from gunzi_env.rules import Rules
-from gunzi_env.tables import HAND, KITTY, PENDING, STOCK, Index, Tables
+from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, STOCK, Index, Tables
 
 _GAMMA = U64(0x9E3779B97F4A7C15)
 _MULTIPLIERS = (U64(0xBF58476D1CE4E5B9), U64(0x94D049BB133111EB))
@@ -107,15 +107,18 @@ def owner(t: Tables, g: Index, position: npt.NDArray[Any]) -> npt.NDArray[np.uin
 def reveal(t: Tables, g: Index) -> None:
     """Put the cards drawn so far into the hands, the kitty (once all hands are dealt) and the rest into the stock."""
     trump = np.maximum(t.trump[g], order.PROVISIONAL_TRUMP)
-    faces = t.layout.face_of_slot[t.level[g], trump].astype(np.intp)
-    position = np.take_along_axis(t.draw[g], faces[:, None, :], axis=2)  # [n, D, slot]
+    faces = t.layout.face_of_place[t.level[g], trump]
+    position = np.take_along_axis(t.draw[g], faces[:, None, :], axis=2)  # [n, D, place]
     complete = t.drawn[g] >= t.rules.num_dealt
     limit = np.where(complete, t.rules.num_cards, t.drawn[g])[:, None, None]
-    holder = np.where(position < limit, owner(t, g, position) + np.uint8(HAND), np.uint8(STOCK))
-    held = holder == np.arange(KITTY + 1, dtype=np.uint8)[:, None, None, None]  # [6, n, D, slot]
-    words = thermometer(pack(held).transpose(2, 1, 0))  # [D, n, 6]
-    t.planes[:, g, : KITTY + 1] = words
-    t.planes[:, g, KITTY + 1 :] = U64(0)
-
-
-assert PENDING > KITTY
+    seat = position + t.first[g].astype(np.uint8)[:, None, None]
+    # One word a copy for each question: which cards are dealt, to the kitty, and the two bits of the seat.
+    dealt, kitty = pack(position < limit) & FULL, pack(position >= t.rules.num_dealt)
+    low, high = pack(seat & np.uint8(1)), pack(seat & np.uint8(2))
+    out = np.zeros((t.rules.decks, len(g), NUM_HOLDERS), U64)
+    in_hand = dealt & ~kitty
+    for s, mine in enumerate((~low & ~high, low & ~high, ~low & high, low & high)):
+        out[:, :, HAND + s] = thermometer((in_hand & mine).T)
+    out[:, :, KITTY] = thermometer((dealt & kitty).T)
+    out[:, :, STOCK] = thermometer((FULL & ~dealt).T)
+    t.planes[:, g] = out

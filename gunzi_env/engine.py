@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gunzi_env import bidding, choice, kitty, settlement, tribute, tricks
 from gunzi_env.deal import first_seats, shuffle
 from gunzi_env.order import PROVISIONAL_TRUMP
-from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, bits
+from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words
 from gunzi_env.tables import HAND, NOBODY, Index, Phase, Tables
 
 __all__ = ["HANDLERS", "IllegalAction", "Phase", "begin_hand", "legal", "next_hand", "play_forced", "reset", "step"]
@@ -204,7 +204,7 @@ def step(t: Tables, actions: npt.ArrayLike, *, skip_forced: bool = False) -> Non
 def play_forced(t: Tables, g: Index) -> None:
     """Play on at the tables ``g`` as long as there is but one legal action."""
     while len(g):
-        g = g[bits(t.legal[g]).sum(axis=1) == 1]
+        g = g[t.actions.count(t.legal[g]) == 1]
         if len(g):
             _apply(t, g, t.actions.pick(t.legal[g], np.zeros(len(g), np.uint8)).astype(np.intp))
             refresh(t, g)

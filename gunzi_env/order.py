@@ -36,6 +36,8 @@ NUM_RANKS = 28
 """Groups of equals: side cards by rank over the three suits, then trumps by strength; 28 with and without R2.6."""
 
 SMALL_JOKER_SLOT, BIG_JOKER_SLOT = 52, 53
+PROVISIONAL_LEVEL_SLOTS = (51, 48, 49, 50)
+"""The level cards S H C D in provisional order: right under the jokers at every level, with or without R2.6."""
 JOKERS = BIT[SMALL_JOKER_SLOT] | BIT[BIG_JOKER_SLOT]
 
 
@@ -45,6 +47,9 @@ class Layout:
 
     face_of_slot: npt.NDArray[np.uint8]  # [level, trump, 54]
     slot_of_face: npt.NDArray[np.uint8]  # [level, trump, 54]
+    face_of_place: npt.NDArray[
+        np.intp
+    ]  # [level, trump, 64] the same up to a word's width, for gathers; any face beyond
     suit_mask: Words  # [level, 4] the slots of each led suit
     suit_of_slot: npt.NDArray[np.int8]  # [level, 54] led suit of each slot
     strength: npt.NDArray[np.uint8]  # [level, 54] equal for cards of equal strength (R2.5)
@@ -82,6 +87,7 @@ def layout(mixed_trump_rank: int | None = None) -> Layout:
     out = Layout(
         face_of_slot=np.zeros((NUM_LEVELS, 4, NUM_FACES), np.uint8),
         slot_of_face=np.zeros((NUM_LEVELS, 4, NUM_FACES), np.uint8),
+        face_of_place=np.zeros((NUM_LEVELS, 4, 64), np.intp),
         suit_mask=np.zeros((NUM_LEVELS, 4), U64),
         suit_of_slot=np.zeros(shape, np.int8),
         strength=np.zeros(shape, np.uint8),
@@ -105,6 +111,7 @@ def _fill(out: Layout, level: int, mixed: int | None) -> None:
         faces = [f for group in sides + trumps for f in group]
         out.face_of_slot[level, trump] = faces
         out.slot_of_face[level, trump, faces] = np.arange(NUM_FACES)
+        out.face_of_place[level, trump, :NUM_FACES] = faces
     # What follows is the same for every trump suit: the last one's faces serve.
     width = len(sides) // 3
     slot = 0

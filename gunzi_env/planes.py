@@ -122,8 +122,11 @@ def minus(a: Words, b: Words) -> Words:
 
 def copies(slot: Ints, number: Ints, depth: int) -> Words:
     """``number`` copies of ``slot`` as planes ``uint64[depth, ...]``."""
+    out = np.empty((depth, *np.shape(slot)), U64)
     bit = BIT[slot]
-    return np.stack([np.where(number > d, bit, ZERO) for d in range(depth)])
+    for d in range(depth):
+        out[d] = np.where(number > d, bit, ZERO)
+    return out
 
 
 def kth_smallest(planes: Words, k: Ints) -> npt.NDArray[np.uint8]:
@@ -146,11 +149,13 @@ def unpack(words: Words) -> npt.NDArray[np.bool_]:
     return np.unpackbits(flat, axis=-1, bitorder="little")[..., :NUM_SLOTS].view(np.bool_)
 
 
-def pack(flags: npt.NDArray[np.bool_]) -> Words:
-    """``bool[..., k]``, k at most 64, to ``uint64[...]``; the opposite of :func:`unpack`."""
+def pack(flags: npt.NDArray[np.bool_] | npt.NDArray[np.uint8]) -> Words:
+    """Flags ``[..., k]`` (true where not 0), k at most 64, to ``uint64[...]``; the opposite of :func:`unpack`."""
     shape = flags.shape[:-1]
-    padded = np.zeros((*shape, 64), np.uint8)
-    padded[..., : flags.shape[-1]] = flags
+    padded = flags
+    if flags.shape[-1] < 64:
+        padded = np.zeros((*shape, 64), flags.dtype)
+        padded[..., : flags.shape[-1]] = flags
     packed: Words = np.packbits(padded, axis=-1, bitorder="little").view(U64).reshape(shape)
     return packed
 

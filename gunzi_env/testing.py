@@ -202,7 +202,7 @@ def random_hands(
 
 def random_actions(t: Tables, keys: npt.NDArray[np.uint64], pass_probability: float) -> npt.NDArray[np.int32]:
     """A uniformly chosen legal action a table, from ``keys``; bidding passes first with this probability."""
-    number = np.maximum(bits(t.legal).sum(axis=1), 1).astype(U64)
+    number = np.maximum(t.actions.count(t.legal), 1).astype(U64)
     actions = t.actions.pick(t.legal, (mix(keys, 1) % number).astype(np.uint8))
     passes = (t.phase <= Phase.BID) & (mix(keys, 2) % U64(1000) < U64(round(pass_probability * 1000)))
     return np.where(passes, t.actions.PASS, actions).astype(np.int32)

@@ -31,6 +31,9 @@ from tests.test_batch import play_matches
 from tests.test_oracle import VARIANTS, play_against_oracle
 
 
+TABLES = 2048
+
+
 def dealt(rules: Rules, cards: list[int], dealer: int, blood: int = 0) -> Tables:
     """One table at the beginning of a prepared deal."""
     t = Tables(rules, 1)
@@ -112,8 +115,8 @@ def prove_laws(hands: int) -> bool:
     for name in Rules.presets():
         rules = Rules.preset(name)
         started = time.perf_counter()
-        first = testing.random_hands(rules, hands // 2, seed=1)
-        second = testing.random_hands(rules, hands - hands // 2, seed=2, pass_probability=0.9)
+        first = testing.random_hands(rules, hands // 2, seed=1, tables=TABLES)
+        second = testing.random_hands(rules, hands - hands // 2, seed=2, pass_probability=0.9, tables=TABLES)
         phases = first.phases + second.phases
         seconds = time.perf_counter() - started
         print(
@@ -161,12 +164,13 @@ def prove_oracle(hands: int) -> bool:
 def main(argv: list[str]) -> int:
     """Run the proofs; 0 if all hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hands", type=int, default=20_000, help="random hands a preset")
+    parser.add_argument("--hands", type=int, default=20_000, help="random hands a preset (0: leave that proof out, here and below)")
     parser.add_argument("--matches", type=int, default=200, help="matches alone and in a batch")
     parser.add_argument("--oracle", type=int, default=640, help="hands a preset against the oracle")
     options = parser.parse_args(argv)
-    proofs = [prove_laws(options.hands), prove_batch(options.matches), prove_oracle(options.oracle)]
-    return 0 if all(proofs) else 1
+    proofs = ((prove_laws, options.hands), (prove_batch, options.matches), (prove_oracle, options.oracle))
+    held = [proof(number) for proof, number in proofs if number]
+    return 0 if all(held) else 1
 
 
 if __name__ == "__main__":

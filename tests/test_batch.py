@@ -8,7 +8,7 @@ import pytest
 
 from gunzi_env import Rules, engine
 from gunzi_env.deal import mix
-from gunzi_env.planes import U64, Words, bits
+from gunzi_env.planes import U64, Words
 from gunzi_env.tables import NOBODY, Phase, Tables
 
 SEED = 77
@@ -17,7 +17,7 @@ SEED = 77
 def policy(t: Tables, ply: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
     """A random legal action that depends on the game alone: table, match, hand and ply."""
     key = mix(U64(SEED), t.table_id, t.match, t.hand, ply)
-    number = np.maximum(bits(t.legal).sum(axis=1), 1).astype(U64)
+    number = np.maximum(t.actions.count(t.legal), 1).astype(U64)
     return t.actions.pick(t.legal, (key % number).astype(np.uint8))
 
 

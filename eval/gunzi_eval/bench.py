@@ -18,7 +18,6 @@ import numpy as np
 
 from gunzi_env import engine, observe
 from gunzi_env.deal import mix
-from gunzi_env.planes import bits
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval.arguments import check_range, check_seed, checked_rules, parse, say_next
@@ -70,7 +69,7 @@ class Runner:
 
     def _advance(self, tables: Tables) -> None:
         self.ply += 1
-        counts = bits(tables.legal).sum(axis=1, dtype=np.uint64)
+        counts = tables.actions.count(tables.legal).astype(np.uint64)
         index = ((mix(self.key, self.ply, np.arange(tables.num)) >> _HALF) * counts) >> _HALF
         engine.step(tables, tables.actions.pick(tables.legal, index))
         over = np.flatnonzero(tables.phase == Phase.OVER)
