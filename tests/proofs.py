@@ -30,7 +30,6 @@ from tests.rules.game import deck
 from tests.test_batch import play_matches
 from tests.test_oracle import VARIANTS, play_against_oracle
 
-
 TABLES = 2048
 
 
@@ -164,7 +163,7 @@ def prove_oracle(hands: int) -> bool:
 def main(argv: list[str]) -> int:
     """Run the proofs; 0 if all hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hands", type=int, default=20_000, help="random hands a preset (0: leave that proof out, here and below)")
+    parser.add_argument("--hands", type=int, default=20_000, help="random hands a preset; 0, here or below: leave out")
     parser.add_argument("--matches", type=int, default=200, help="matches alone and in a batch")
     parser.add_argument("--oracle", type=int, default=640, help="hands a preset against the oracle")
     options = parser.parse_args(argv)

@@ -25,6 +25,20 @@ from gunzi_env.planes import NUM_SLOTS
 from gunzi_env.tables import Phase
 
 
+Decide = Callable[[Player, Flags, Habits], Slots]
+"""From the appraised hands of B decisions and the legal units ``bool[D, 54, B]`` to what is wished, ``[B]``."""
+
+CARD_PHASES: dict[Phase, Decide] = {
+    Phase.TRIBUTE: lambda player, legal, habits: greedy_setup.give(player, legal[0]),
+    Phase.RETURN: lambda player, legal, habits: greedy_setup.give_back(player, habits),
+    Phase.BURY: lambda player, legal, habits: greedy_setup.bury(player, habits),
+    Phase.JOKERS: lambda player, legal, habits: greedy_setup.bury_jokers(player.r, legal[0], habits),
+    Phase.PICKUP: lambda player, legal, habits: greedy_setup.pick_up(player.r, legal[0]),
+    Phase.LEAD: lambda player, legal, habits: player.lead(legal),
+    Phase.FOLLOW: lambda player, legal, habits: player.follow(legal),
+}
+
+
 class Greedy:
     """Plays what its habits say; see :mod:`gunzi_agents.greedy`."""
 
@@ -33,24 +47,12 @@ class Greedy:
     def __init__(self, weights: Weights | None = None, habits: Habits | None = None) -> None:
         self.weights = weights or Weights()
         self.habits = habits or Habits()
-        self._card_phases: dict[Phase, Callable[[Reading, Flags], Slots]] = {
-            Phase.TRIBUTE: lambda r, legal: greedy_setup.give(self._player(r), legal[0]),
-            Phase.RETURN: lambda r, legal: greedy_setup.give_back(self._player(r), self.habits),
-            Phase.BURY: lambda r, legal: greedy_setup.bury(self._player(r), self.habits),
-            Phase.JOKERS: lambda r, legal: greedy_setup.bury_jokers(r, legal, self.habits),
-            Phase.PICKUP: lambda r, legal: greedy_setup.give(self._player(r), legal[0]),
-            Phase.LEAD: lambda r, legal: self._player(r).lead(legal),
-            Phase.FOLLOW: lambda r, legal: self._player(r).follow(legal),
-        }
-
-    def _player(self, reading: Reading) -> Player:
-        return Player(reading, self.weights)
 
     def reset(self) -> None:
         """Nothing is remembered."""
 
     def act(self, view: View, legal: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
-        """See :meth:`gunzi_agents.base.Agent.act`; ``keys`` are not needed, ties go to the lower action."""
+        """See :meth:`gunzi_agents.base.Agent.act`; ``keys`` are not needed, equals are decided by their numbers."""
         out = np.zeros(len(view), np.int32)
         present = np.bincount(view.phase, minlength=len(Phase))
         for phase in Phase:
@@ -58,20 +60,16 @@ class Greedy:
                 rows = np.flatnonzero(view.phase == phase)
                 everything = len(rows) == len(view)
                 part, allowed = (view, legal) if everything else (view.rows(rows), legal[rows])
-                out[rows] = self._decide(phase, part, allowed)
+                wish = self._wish(phase, part, allowed)
+                # Whatever the habits wish, what is played is legal.
+                out[rows] = np.where(allowed[np.arange(len(rows)), wish], wish, allowed.argmax(axis=1))
         return out
 
-    def _decide(self, phase: Phase, view: View, legal: Flags) -> Slots:
+    def _wish(self, phase: Phase, view: View, legal: Flags) -> Slots:
         if phase == Phase.SHOW:
-            return greedy_setup.show(view, legal, self.habits)
+            return greedy_setup.show(view, self.habits)
         if phase == Phase.BID:
             return greedy_setup.bid(view, legal, self.habits)
         decks = view.rules.decks
         cards = np.ascontiguousarray(legal[:, : decks * NUM_SLOTS].T).reshape(decks, NUM_SLOTS, len(view))
-        return self._legal(self._card_phases[phase](Reading(view), cards), legal)
-
-    def _legal(self, wish: Slots, legal: Flags) -> Slots:
-        """The wishes, or the first legal action where a wish is not allowed."""
-        bad = ~legal[np.arange(len(wish)), wish]
-        if bad.any(): print("BAD", bad.sum(), len(bad))
-        return np.where(legal[np.arange(len(wish)), wish], wish, legal.argmax(axis=1))
+        return CARD_PHASES[phase](Player(Reading(view), self.weights), cards, self.habits)

@@ -10,7 +10,7 @@ Arrays as in :mod:`gunzi_agents.reading`: slots first, decisions last.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -27,26 +27,28 @@ _SLOTS = np.arange(NUM_SLOTS)[:, None]
 class Weights:
     """What things are worth, in points."""
 
-    gain: tuple[float, float, float, float] = (7.0, 16.0, 28.0, 40.0)
+    gain: tuple[float, float, float, float] = (5.5, 13.0, 22.0, 32.0)
     """A trick of 1, 2, 3, 4 cards a seat, led and won."""
     feed: float = 3.0
     """What the partner, still to play, adds to a trick that is ours, for each card."""
     lead: float = 3.0
     """To be the next to lead."""
-    side: float = 0.08
+    side: float = 0.06
     """Each rank of a side card."""
     trump: float = 2.5
     """A trump as such: it may ruff."""
-    rank: float = 0.2
+    rank: float = 0.15
     """Each rank of a trump."""
-    fade: float = 0.7
-    """The part of a side winner's worth that is left if it is led later: it may be ruffed then."""
+    fade: tuple[float, float] = (0.55, 0.9)
+    """The part of a side winner's worth, and of a trump's, that is left if it is led later: it may be ruffed then."""
     control: float = 40.0
     """The last trick, for which the levels are given (R9)."""
     single: float = 0.6
     """The chance that the last trick is one for a single high trump."""
-    short: float = 0.6
+    short: float = 1.5
     """Each card that a side suit is shorter than four, to whoever throws from it: it may become a void."""
+    kept: float = 0.6
+    """The chance that a point card that is kept is won by our side after all."""
     risk: float = 3.0
     """What a lead that loses gives away, for each card."""
 
@@ -56,14 +58,14 @@ class Player:
 
     def __init__(self, reading: Reading, weights: Weights) -> None:
         self.r, self.v, self.w = reading, reading.view, weights
-        self.cost = self._cost()
 
-    def _cost(self) -> Floats:
+    @cached_property
+    def cost(self) -> Floats:
         """What m copies of a slot in hand are worth if they are kept, ``float32[D, 54, B]``; endless where there are fewer."""
         r, w = self.r, self.w
         rank = _SLOTS - r.first_trump
         single = np.where(r.trump, w.trump + w.rank * rank, w.side * (rank % 11)).astype(np.float32)
-        later = np.where(r.trump, 1, w.fade).astype(np.float32)
+        later = np.where(r.trump, w.fade[1], w.fade[0]).astype(np.float32)
         short = np.where(np.arange(4) < TRUMP, w.short, 0)[:, None] * np.maximum(4 - r.length, 0)
         bonus = r.by_slot(short.astype(np.float32))
         worth = [np.zeros_like(r.points)]
@@ -86,23 +88,24 @@ class Player:
         trick; and that chance as it is now.
         """
         r = self.r
-        logs = np.log(np.maximum(r.holds, np.float32(1e-3)))
-        group = np.zeros_like(r.points)
+        holds = np.maximum(r.holds, np.float32(1e-3))
+        group = np.ones_like(r.points)
         for n in range(1, r.decks + 1):
-            np.copyto(group, logs[n - 1], where=r.mine == n)
-        total = group.sum(axis=0)
+            np.copyto(group, holds[n - 1], where=r.mine == n)
+        others = group.prod(axis=0) / group
         single = np.where(r.trump & (r.mine > 0), r.holds[0], np.float32(0))
         best = single.argmax(axis=0)
         top = single[best, r.row]
         single[best, r.row] = 0
         second = single.max(axis=0)
-        run, left = np.empty_like(logs), np.empty_like(logs)
+        run, left = np.empty_like(holds), np.empty_like(holds)
         for m in range(1, r.decks + 1):
-            rest = np.zeros_like(group)
+            run[m - 1] = others
             for n in range(m + 1, r.decks + 1):
-                np.copyto(rest, logs[n - m - 1], where=r.mine == n)
-            run[m - 1] = np.exp(total - group + rest)
-            left[m - 1] = np.where((_SLOTS == best) & (r.mine <= m), second, top)
+                np.multiply(others, holds[n - m - 1], out=run[m - 1], where=r.mine == n)
+            left[m - 1] = top
+            rows = np.flatnonzero(r.mine[best, r.row] <= m)
+            left[m - 1, best[rows], rows] = second[rows]
         return run, left * np.float32(self.w.single), top * np.float32(self.w.single)
 
     # Leading ------------------------------------------------------------------------------------------
@@ -116,7 +119,7 @@ class Player:
         for m in range(r.decks):
             holds = r.holds[m]
             ours = holds + (1 - holds) * partner[m]
-            value[m] = holds * w.gain[m] + (ours - np.float32(0.5)) * (m + 1) * r.points - (1 - ours) * (w.risk * (m + 1))
+            value[m] = holds * w.gain[m] + (ours - np.float32(w.kept)) * (m + 1) * r.points - (1 - ours) * (w.risk * (m + 1))
             value[m] += np.float32(w.control) * (holds * np.maximum(run[m], left[m]) + (1 - holds) * left[m])
         value = np.where(legal, value - self.cost, NEVER)
         return value.reshape(-1, len(r.row)).argmax(axis=0)
@@ -128,8 +131,8 @@ class Player:
         for seat in OPPONENTS:
             stays = stays * (1 - r.out[seat])
         by_ruff = r.by_slot(r.out[PARTNER] * stays) * r.ruffs(PARTNER)[:, None]
-        # Half of the cards above mine are too low for what an opponent puts on it.
-        return by_ruff + r.over(PARTNER) * r.by_slot(stays * np.float32(0.5))
+        # More than half of the cards above mine are too low for what an opponent puts on it.
+        return by_ruff + r.over(PARTNER) * r.by_slot(stays * np.float32(0.4))
 
     # Following ----------------------------------------------------------------------------------------
 
@@ -141,14 +144,14 @@ class Player:
         ours = self._ours(owed, safe)
         run, left, top = self._endings()
         copies = np.arange(1, r.decks + 1, dtype=np.float32)[:, None, None]
-        cost = np.where(self._pool(), self.cost - copies * (r.points * (ours - np.float32(0.5))), -NEVER)
+        cost = np.where(self._pool(), self.cost - copies * (r.points * (ours - np.float32(w.kept))), -NEVER)
         throw, price = _cheapest(cost, legal, v.need)
-        stay_out = ours * v.trick_points - price + w.control * top
+        stay_out = ours * (v.trick_points + w.lead) - price + w.control * top
         # Taking the trick: its points, what the partner adds, the lead, and what then becomes of the last trick.
         number = owed.astype(np.float32) + 1
         prize = v.trick_points + w.feed * number * self._after_me(PARTNER) + w.lead
         run, left = pick(run, owed), pick(left, owed)
-        value = safe * prize + (safe - np.float32(0.5)) * number * r.points - pick(self.cost, owed)
+        value = safe * prize + (safe - np.float32(w.kept)) * number * r.points - pick(self.cost, owed)
         value += np.float32(w.control) * (safe * np.maximum(run, left) + (1 - safe) * left)
         value = np.where(self._wins(owed) & pick(legal, owed), value, NEVER)
         best = value.argmax(axis=0)

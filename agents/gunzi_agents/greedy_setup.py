@@ -32,21 +32,23 @@ class Habits:
     """What a second or third copy counts more than a single card of a suit."""
     open: float = 0.5
     """Cards above the fair share that justify the first bid."""
-    theirs: float = 1.0
+    theirs: float = 2.0
     """An opponent's bid is overturned even for a suit that is shorter by as much: theirs is long with them."""
     ours: float = 2.0
     """The partner's bid only for a suit longer by as much."""
     show: float = 2.5
     """Trump power above the fair share that justifies showing a big joker."""
-    void: float = 4.0
+    void: float = 10.0
     """A side suit buried to the last card."""
-    dig: float = 0.15
-    """Each point buried."""
+    dig: float = 0.2
+    """Each point buried, ..."""
+    guard: float = 0.8
+    """... less so much for the edge (:func:`edge`): points that are dug count twice, those that are guarded for nobody."""
     joker: float = 0.17
     """What a joker buried takes from the edge (:func:`edge`), a big one 1.3 times as much; with three decks."""
-    dealer: float = -0.92
+    dealer: float = -0.85
     """The edge of a dealer without trumps; with three decks."""
-    partner: float = -0.6
+    partner: float = -0.55
     """The same of the dealer's partner."""
     attacker: float = -0.74
     """The same of an attacker."""
@@ -57,7 +59,7 @@ class Habits:
 # Bidding ----------------------------------------------------------------------------------------------
 
 
-def show(view: View, legal: Flags, habits: Habits) -> Slots:
+def show(view: View, habits: Habits) -> Slots:
     """R4.2: show the big joker with more trump power than so many cards have on the average."""
     space = actions.space(view.rules)
     copies = planes.to_counts(view.hand)
@@ -77,8 +79,7 @@ def _permanent(level: int) -> Flags:
 def bid(view: View, legal: Flags, habits: Habits) -> Slots:
     """R4.4: the longest suit that may be bid, if it is long enough for the cards drawn so far."""
     space = actions.space(view.rules)
-    over = suit_lengths(view, habits)
-    over -= over.sum(axis=1, keepdims=True) * 0 + _fair_length(view)[:, None]
+    over = suit_lengths(view, habits) - _fair_length(view)[:, None]
     rows = np.arange(len(view))
     value = np.full(legal.shape, NEVER)
     # Of bids for the same suit the strongest: it is the hardest to overturn.
@@ -110,21 +111,28 @@ def suit_lengths(view: View, habits: Habits) -> Floats:
 
 
 def give(player: Player, legal: Flags) -> Slots:
-    """R5.1, R6.5: of equal cards the one that is worth least to give; the one worth most to pick up comes last."""
+    """R5.1: of equal cards the one that is worth least."""
     return np.where(legal, player.cost[0], -NEVER).argmin(axis=0)
+
+
+def pick_up(r: Reading, legal: Flags) -> Slots:
+    """R6.5: of equal cards one that makes a pair or a triple, else one of a long suit."""
+    value = 100 * r.mine + r.by_slot(r.length)
+    return np.where(legal, value, -1).argmax(axis=0)
 
 
 def give_back(player: Player, habits: Habits) -> Slots:
     """R5.4: side cards first, points last, and of these what is worth least."""
     r = player.r
     classes = np.where(r.points > 0, 2, r.trump).astype(np.float32)
-    return _name(player, _prices(player, habits) + classes * _BARRED)
+    return _name(player, _prices(player, 0.0) + classes * _BARRED)
 
 
 def bury(player: Player, habits: Habits) -> Slots:
     """R6.2: what is worth least, a whole suit if it can be, and jokers if the last trick is likely to be ours."""
     r = player.r
-    price = _prices(player, habits) + np.float32(habits.dig) * r.points
+    chance = edge(r) + np.float32(habits.dealer)
+    price = _prices(player, habits.void) + (np.float32(habits.dig) - np.float32(habits.guard) * chance) * r.points
     price[:, SMALL_JOKER_SLOT:] = _BARRED
     nothing = np.zeros(len(r.row), np.intp)
     big, small = jokers_to_bury(r, np.float32(habits.dealer), nothing, nothing + r.rules.kitty_size, habits)
@@ -134,10 +142,11 @@ def bury(player: Player, habits: Habits) -> Slots:
     return _name(player, price)
 
 
-def _prices(player: Player, habits: Habits) -> Floats:
-    """What each further copy of a slot is worth, ``float32[D, 54, B]``; NEVER negated where there is none.
+def _prices(player: Player, void: float) -> Floats:
+    """What each further copy of a slot is worth, ``float32[D, 54, B]``; endless where there is none.
 
-    Shapes go as a whole: where it costs most to break them, each copy has its share of the price of all.
+    Shapes go as a whole: where it costs most to break them, each copy has its share of the price of all. Side
+    suits that can be named to the last card share ``void``.
     """
     r, cost = player.r, player.cost
     whole = np.zeros_like(r.points)
@@ -146,7 +155,7 @@ def _prices(player: Player, habits: Habits) -> Floats:
     total = player.v.need + planes.count(player.v.pending)
     length = np.maximum(r.length, 1)
     soon = (np.arange(4) < TRUMP)[:, None] & (length <= total)
-    bonus = r.by_slot(np.where(soon, habits.void / length, 0).astype(np.float32))
+    bonus = r.by_slot(np.where(soon, void / length, 0).astype(np.float32))
     further = np.diff(cost, axis=0, prepend=np.float32(0))
     price = np.where(cost[0] > whole, whole, further) - bonus + _SLOTS.astype(np.float32) * np.float32(1e-4)
     return np.where(r.mine > np.arange(r.decks)[:, None, None], price, -NEVER)
@@ -220,5 +229,5 @@ def bury_jokers(r: Reading, legal: Flags, habits: Habits) -> Slots:
     wanted = jokers_to_bury(r, side + strong, inside, v.pickable.astype(np.intp), habits)
     out = np.full(len(v), actions.space(v.rules).PASS)
     for slot, number in zip((SMALL_JOKER_SLOT, BIG_JOKER_SLOT), wanted[::-1], strict=True):
-        out = np.where((named[slot] < number) & legal[0, slot], slot, out)
+        out = np.where((named[slot] < number) & legal[slot], slot, out)
     return out

@@ -1,7 +1,7 @@
 """What a View says to a player who counts cards: what is left, who may be out of a suit, what can still be beaten.
 
 All chances rest on one rough model: each unseen card of a suit lies with equal chance in each hand that has not shown
-out of that suit, and, where the viewer does not know the kitty, there. Cards known to be with a seat are with it.
+out XX Cards known to be with a seat are with it.
 
 Arrays have the decisions last: ``[54, B]`` is a number for each slot, ``[D, 54, B]`` one for each number of copies
 m = 1..D of each slot, so that whatever runs over the slots runs over contiguous rows.
@@ -135,8 +135,11 @@ class Reading:
         has = ~v.void.transpose(1, 2, 0)
         has[ME] = False
         held = np.maximum(v.held, 1)
-        hidden = np.where(v.kitty_known, 0, self.rules.kitty_size) * (np.arange(4) < TRUMP)[:, None]
-        share = held / np.maximum(has.sum(axis=0) * held + hidden, 1)
+        answered = (v.trick[0, :, NEXT:] != 0).sum(axis=1)
+        elsewhere = planes.count(self._left) - 3 * v.held + answered * v.led_count
+        # Few trumps are buried: a kitty that the viewer does not know holds side cards.
+        hidden = np.where(np.arange(4)[:, None] < TRUMP, elsewhere, elsewhere - self.rules.kitty_size)
+        share = held / np.maximum(has.sum(axis=0) * held + np.maximum(hidden, 0), 1)
         return np.where(has, share, 0).astype(np.float32)
 
     @cached_property

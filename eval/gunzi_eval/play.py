@@ -164,7 +164,7 @@ def question(tables: Tables) -> str:
         Phase.TRIBUTE: f"You owe tribute; between equals you choose: name {cards}{also}.",
         Phase.RETURN: f"You return {cards} of the tribute{also}.",
         Phase.BURY: f"You have the kitty in hand: bury {cards}.",
-        Phase.JOKERS: f"You may put up to {int(tables.pickable[0])} jokers into the kitty: name them, or pass.",
+        Phase.JOKERS: f"The kitty takes {int(tables.pickable[0])} jokers: name those you put in, or pass.",
         Phase.PICKUP: f"Pick up {cards} of {', '.join(legal_names(tables))}{also}.",
     }[phase]
 
