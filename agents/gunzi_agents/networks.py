@@ -34,10 +34,10 @@ class Shape:
     """Hidden layers."""
     norm: bool = False
     """LayerNorm before each activation."""
-    critic: Literal["shared", "separate", "privileged"] = "shared"
-    """The value head shares the trunk, has its own, or has its own that sees all hands (training alone)."""
+    critic: Literal["shared", "privileged"] = "shared"
+    """The value comes from the policy's trunk, or from one of its own that also sees all hands (in training alone)."""
     hidden: int = 0
-    """Width of the privileged part of the critic's input; 0 unless ``critic`` is "privileged"."""
+    """Width of all hands as the critic sees them; 0 where it does not."""
 
     @classmethod
     def from_meta(cls, meta: dict[str, Any]) -> Shape:
@@ -49,7 +49,7 @@ class Shape:
             raise ValueError(f"network sizes must be {', '.join(known)}")
         shape = cls(**meta)
         limits = {"inputs": 1 << 16, "actions": 1 << 16, "width": 1 << 14, "depth": 64}
-        if shape.critic not in ("shared", "separate", "privileged") or not 0 <= shape.hidden < 1 << 16:
+        if shape.critic not in ("shared", "privileged") or not 0 <= shape.hidden < 1 << 16:
             raise ValueError(f"network sizes are out of range: {meta}")
         if any(not 0 < getattr(shape, name) <= limit for name, limit in limits.items()):
             raise ValueError(f"network sizes are out of range: {meta}")
@@ -74,8 +74,10 @@ class ActorCritic(nn.Module):
         self.shape = shape
         self.trunk = _trunk(shape.inputs, shape)
         self.policy = nn.Linear(shape.width, shape.actions)
-        self.critic = None if shape.critic == "shared" else _trunk(shape.inputs, shape)
-        self.behind = nn.Linear(shape.hidden, shape.width, bias=False) if shape.critic == "privileged" else None
+        self.critic: nn.Sequential | None = None
+        if shape.critic == "privileged":
+            self.critic = _trunk(shape.inputs, shape)
+            self.behind = nn.Linear(shape.hidden, shape.width, bias=False)
         self.value = nn.Linear(shape.width, 1)
         self._initialise(generator)
 
@@ -93,27 +95,24 @@ class ActorCritic(nn.Module):
         return self.policy(self.trunk(seen)).float()
 
     def values(self, seen: Tensor, hidden: Tensor | None = None) -> Tensor:
-        """Values float32[B] for the seat that moves; ``hidden`` [B, G] for a privileged critic."""
-        return self._head(self.trunk(seen) if self.critic is None else self._critic(seen, hidden))
+        """Values float32[B] for the seat that moves; ``hidden`` [B, G] where the critic sees all hands."""
+        return self._value(seen, self.trunk(seen) if self.critic is None else None, hidden)
 
     def forward(self, seen: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Logits float32[B, A] and values float32[B]; ``hidden`` [B, G] for a privileged critic."""
+        """Logits float32[B, A] and values float32[B]; ``hidden`` [B, G] where the critic sees all hands."""
         features = self.trunk(seen)
-        logits = self.policy(features).float()
-        return logits, self._head(features if self.critic is None else self._critic(seen, hidden))
+        return self.policy(features).float(), self._value(seen, features, hidden)
 
-    def _critic(self, seen: Tensor, hidden: Tensor | None) -> Tensor:
-        assert self.critic is not None
-        features: Tensor = self.critic[0](seen)
-        if self.behind is not None:
+    def _value(self, seen: Tensor, features: Tensor | None, hidden: Tensor | None) -> Tensor:
+        if self.critic is not None:
             if hidden is None:
                 raise ValueError("this critic needs the privileged view")
-            features = features + self.behind(hidden)  # one layer over both, without joining them first
-        for layer in list(self.critic)[1:]:
-            features = layer(features)
-        return features
-
-    def _head(self, features: Tensor) -> Tensor:
+            first, *others = self.critic
+            # One layer over both inputs, without copying them together first.
+            features = first(seen) + self.behind(hidden)
+            for layer in others:
+                features = layer(features)
+        assert features is not None
         # In float32 even under autocast: advantages are small differences of values.
         with torch.autocast("cpu", enabled=False):
             value: Tensor = self.value(features.float())

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import safetensors.numpy
+
 from gunzi_agents import checkpoint
 from gunzi_agents.checkpoint import CheckpointError
-
 from gunzi_env.rules import Rules
 
 TENSORS = {"net.a": np.arange(600, dtype=np.float32).reshape(20, 30), "adam.step": np.array(3.0, np.float32)}

@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from gunzi_train import cli
 from gunzi_train import config as configuration
 from gunzi_train.config import Config, ConfigError

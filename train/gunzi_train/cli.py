@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
+
 from gunzi_agents.checkpoint import FOLDER, CheckpointError, listing, sweep
 from gunzi_agents.checkpoint import load as load_checkpoint
-
 from gunzi_env.rules import load_rules
 from gunzi_train import config as configuration
 from gunzi_train import folder as folders
@@ -172,7 +172,10 @@ def _train(run: Path, plan: Plan, began: float) -> int:
     group = distributed.start(run, plan.config.processes, plan.config.timeout_seconds)
     code = session.run(run, plan, group, began=began)
     if code:
-        print(f"stopped by a signal after a checkpoint; go on with: gunzi train --resume {shlex.quote(str(run))}", flush=True)
+        print(
+            f"stopped by a signal after a checkpoint; go on with: gunzi train --resume {shlex.quote(str(run))}",
+            flush=True,
+        )
         return code
     return _next(run)
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_agents.networks import ActorCritic
 from gunzi_agents.neural import NeuralAgent
-
 from gunzi_env import engine, observe, starts
 from gunzi_env.deal import mix
 from gunzi_env.rules import Rules

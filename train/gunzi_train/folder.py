@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
-from gunzi_agents import checkpoint
 
+from gunzi_agents import checkpoint
 from gunzi_env.rules import Rules
 from gunzi_train import config as configuration
 from gunzi_train.config import Config, ConfigError

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from gunzi_agents.networks import ActorCritic, Shape, from_arrays, to_arrays
 from torch import Tensor
 
+from gunzi_agents.networks import ActorCritic, Shape, from_arrays, to_arrays
 from gunzi_env import observe
 from gunzi_env.actions import space
 from gunzi_env.rules import Rules
@@ -38,7 +38,7 @@ def shape_of(config: Config, rules: Rules) -> Shape:
         depth=config.net.depth,
         norm=config.net.norm,
         critic=config.net.critic,
-        hidden=observe.privileged_size(rules) if config.net.critic == "privileged" else 0,
+        hidden=0 if config.net.critic == "shared" else observe.privileged_size(rules),
     )
 
 
@@ -65,7 +65,7 @@ class Learner:
             config.collect,
             config.reward,
             seed=derived_seed(config.seed, "deals", group.rank),
-            privileged=config.net.critic == "privileged",
+            privileged=config.net.critic != "shared",
             generator=torch.Generator().manual_seed(derived_seed(config.seed, "play", group.rank)),
         )
         self.updates = self.hands = self.decisions = 0  # of all processes together
@@ -112,7 +112,7 @@ class Learner:
     def _advantages(self, rollout: Rollout, rewards: npt.NDArray[np.float32], values: npt.NDArray[np.float32]) -> Any:
         ppo = self.config.ppo
         seats, done = rollout.seats, rollout.done
-        if ppo.chain == "table" or (ppo.chain == "auto" and self.config.net.critic == "privileged"):
+        if ppo.chain == "table" or (ppo.chain == "auto" and self.config.net.critic != "shared"):
             return returns.table_advantages(
                 rewards, values[:-1], seats[:-1], done, values[-1], seats[-1], ppo.gamma, ppo.lam
             )

@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from gunzi_agents.networks import ILLEGAL
 from torch import Tensor
+
+from gunzi_agents.networks import ILLEGAL
 
 Floats = npt.NDArray[np.float32]
 

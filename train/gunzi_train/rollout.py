@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from gunzi_agents.networks import ActorCritic
 
+from gunzi_agents.networks import ActorCritic
 from gunzi_env import observe
 from gunzi_env.observe import View
 from gunzi_env.rules import Rules

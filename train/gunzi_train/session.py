@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from gunzi_agents import checkpoint
 
+from gunzi_agents import checkpoint
 from gunzi_train import evaluate, folder
 from gunzi_train.distributed import Group
 from gunzi_train.folder import Plan
@@ -59,7 +59,7 @@ class Session:
         self.total = plan.config.schedule.updates  # 0 until the speed is known
         self.seconds = 0.0  # of earlier sessions
         self.measured: dict[str, dict[str, evaluate.Estimate]] = {}
-        self.text, self.share = "", 0.0
+        self.speed = {"hands_per_s": 0.0, "decisions_per_s": 0.0}
         self.progress: Progress | None = None
         self.metrics: Metrics | None = None
         self.loop_began = self.last_saved = self.last_match = time.monotonic()
@@ -86,8 +86,9 @@ class Session:
                 self._match()
             if save or code:
                 self._save(self.folder / checkpoint.FOLDER / checkpoint.file_name(self.learner.updates))
-        if self.progress is not None and self.text:
-            self.progress.show(1.0 if code == DONE else self.share, self.text, force=True)
+        if self.progress is not None:
+            text, share = self._line(time.monotonic(), self.speed)  # once more, with the last match in it
+            self.progress.show(1.0 if code == DONE else share, text, force=True)
         return 0 if code == DONE else code
 
     def _decide(self, stop: Stop | None) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -135,8 +136,9 @@ class Session:
         }
         counters = {"update": learner.updates, "hands": learner.hands, "decisions": learner.decisions}
         self.metrics.write(counters | {"train": figures, "speed": speed}, learner.updates)
-        self.text, self.share = self._line(now, speed)
-        self.progress.show(self.share, self.text)
+        self.speed = speed
+        text, done = self._line(now, speed)
+        self.progress.show(done, text)
 
     def _line(self, now: float, speed: dict[str, float]) -> tuple[str, float]:
         minutes, updates = 60 * self.config.minutes, self.learner.updates
