@@ -32,7 +32,7 @@ from gunzi_eval.arguments import (
     say_next,
     write_whole,
 )
-from gunzi_eval.intervals import Interval, mean_interval, share_interval
+from gunzi_eval.intervals import Interval, figure, mean_interval, share_interval
 
 MAX_DEALS = 10_000_000
 
@@ -119,23 +119,6 @@ def as_json(rules: Rules, seed: int, pairs: Sequence[Pair]) -> str:
         "pairs": [pair.as_dict() for pair in pairs],
     }
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
-
-
-def figure(interval: Interval, digits: int, scale: float = 1.0, signed: bool = True) -> str:
-    """A mean and its interval as text.
-
-    >>> figure(Interval(0.25, 0.125, 0.375), 3)
-    '+0.250 [+0.125, +0.375]'
-    >>> figure(Interval(0.5, None, None), 1, 100, signed=False)
-    '50.0 [one deal]'
-    """
-    form = f"{'+' if signed else ''}.{digits}f"
-    # "+ 0.0" turns a negative zero into zero
-    mean, *bounds = (
-        None if x is None else format(round(x * scale, digits) + 0.0, form)
-        for x in (interval.mean, interval.low, interval.high)
-    )
-    return f"{mean} [one deal]" if bounds[0] is None else f"{mean} [{bounds[0]}, {bounds[1]}]"
 
 
 def print_table(pairs: Sequence[Pair]) -> None:

@@ -59,6 +59,23 @@ def student(freedom: int, level: float = LEVEL) -> float:
     return sum(term / freedom**power for power, term in enumerate(terms))
 
 
+def figure(interval: Interval, digits: int, scale: float = 1.0, signed: bool = True) -> str:
+    """A mean and its interval as text.
+
+    >>> figure(Interval(0.25, 0.125, 0.375), 3)
+    '+0.250 [+0.125, +0.375]'
+    >>> figure(Interval(0.5, None, None), 1, 100, signed=False)
+    '50.0 [one deal]'
+    """
+    form = f"{'+' if signed else ''}.{digits}f"
+    # "+ 0.0" turns a negative zero into zero
+    mean, *bounds = (
+        None if x is None else format(round(x * scale, digits) + 0.0, form)
+        for x in (interval.mean, interval.low, interval.high)
+    )
+    return f"{mean} [one deal]" if bounds[0] is None else f"{mean} [{bounds[0]}, {bounds[1]}]"
+
+
 def mean_interval(values: npt.NDArray[np.float64]) -> Interval:
     """The mean of float64[n], n >= 1, with its interval.
 

@@ -17,8 +17,8 @@ from gunzi_agents.uniform import Uniform
 from gunzi_env import cli
 from gunzi_env.rules import Rules
 from gunzi_eval import arena, duplicate
-from gunzi_eval.arena import Pair, as_json, figure, measure
-from gunzi_eval.intervals import Interval
+from gunzi_eval.arena import Pair, as_json, measure
+from gunzi_eval.intervals import Interval, figure
 
 
 def gunzi(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

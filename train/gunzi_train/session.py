@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from gunzi_agents import checkpoint
+from gunzi_eval.intervals import Interval, figure
 from gunzi_train import evaluate, folder
 from gunzi_train.distributed import Group
 from gunzi_train.folder import Plan
@@ -58,7 +59,7 @@ class Session:
         self.learner = Learner(plan.config, plan.rules, group, bf16=plan.bf16)
         self.total = plan.config.schedule.updates  # 0 until the speed is known
         self.seconds = 0.0  # of earlier sessions
-        self.measured: dict[str, dict[str, evaluate.Estimate]] = {}
+        self.measured: dict[str, dict[str, Interval]] = {}
         self.speed = {"hands_per_s": 0.0, "decisions_per_s": 0.0}
         self.progress: Progress | None = None
         self.metrics: Metrics | None = None
@@ -207,19 +208,15 @@ class Session:
             raise checkpoint.CheckpointError(found.path, f"cannot be resumed ({error})") from None
 
 
-def _sentence(found: dict[str, evaluate.Estimate]) -> str:
+def _sentence(found: dict[str, Interval]) -> str:
     levels, points, won = (found[name] for name in evaluate.FIGURES)
-    return (
-        f"{levels.mean:+.2f} levels ({levels.low:+.2f} to {levels.high:+.2f}), "
-        f"{points.mean:+.0f} points ({points.low:+.0f} to {points.high:+.0f}), {100 * won.mean:.0f} % of hands"
-    )
+    return f"{figure(levels, 2)} levels, {figure(points, 0)} points, {100 * won.mean:.0f} % of hands"
 
 
 def settle_torch() -> None:
     """The switches of the process that results and speed hang on."""
-    torch.set_num_threads(
-        1
-    )  # parallel by processes: threads that wait for each other lose 5 to 20 times on a busy machine
+    # Parallel by processes: threads that wait for each other lose 5 to 20 times on a busy machine.
+    torch.set_num_threads(1)
     torch.set_flush_denormal(True)
 
 
