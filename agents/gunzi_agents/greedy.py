@@ -24,13 +24,12 @@ from gunzi_env.observe import View
 from gunzi_env.planes import NUM_SLOTS
 from gunzi_env.tables import Phase
 
-
 Decide = Callable[[Player, Flags, Habits], Slots]
 """From the appraised hands of B decisions and the legal units ``bool[D, 54, B]`` to what is wished, ``[B]``."""
 
 CARD_PHASES: dict[Phase, Decide] = {
     Phase.TRIBUTE: lambda player, legal, habits: greedy_setup.give(player, legal[0]),
-    Phase.RETURN: lambda player, legal, habits: greedy_setup.give_back(player, habits),
+    Phase.RETURN: lambda player, legal, habits: greedy_setup.give_back(player),
     Phase.BURY: lambda player, legal, habits: greedy_setup.bury(player, habits),
     Phase.JOKERS: lambda player, legal, habits: greedy_setup.bury_jokers(player.r, legal[0], habits),
     Phase.PICKUP: lambda player, legal, habits: greedy_setup.pick_up(player.r, legal[0]),

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_agents.reading import NEXT, OPPONENTS, PARTNER, Flags, Floats, Reading, Slots, pick
+from gunzi_agents.reading import OPPONENTS, PARTNER, Flags, Floats, Reading, Slots, pick
 from gunzi_env.order import TRUMP
 from gunzi_env.planes import NUM_SLOTS, unpack
 
@@ -61,10 +61,10 @@ class Player:
 
     @cached_property
     def cost(self) -> Floats:
-        """What m copies of a slot in hand are worth if they are kept, ``float32[D, 54, B]``; endless where there are fewer."""
+        """What m copies of a slot in hand are worth if kept, ``float32[D, 54, B]``; endless where there are fewer."""
         r, w = self.r, self.w
-        rank = _SLOTS - r.first_trump
-        single = np.where(r.trump, w.trump + w.rank * rank, w.side * (rank % 11)).astype(np.float32)
+        rank = np.where(r.trump, _SLOTS - r.first_trump, _SLOTS % (r.first_trump // 3))
+        single = (np.where(r.trump, w.trump, 0) + np.where(r.trump, w.rank, w.side) * rank).astype(np.float32)
         later = np.where(r.trump, w.fade[1], w.fade[0]).astype(np.float32)
         short = np.where(np.arange(4) < TRUMP, w.short, 0)[:, None] * np.maximum(4 - r.length, 0)
         bonus = r.by_slot(short.astype(np.float32))
@@ -119,13 +119,14 @@ class Player:
         for m in range(r.decks):
             holds = r.holds[m]
             ours = holds + (1 - holds) * partner[m]
-            value[m] = holds * w.gain[m] + (ours - np.float32(w.kept)) * (m + 1) * r.points - (1 - ours) * (w.risk * (m + 1))
-            value[m] += np.float32(w.control) * (holds * np.maximum(run[m], left[m]) + (1 - holds) * left[m])
-        value = np.where(legal, value - self.cost, NEVER)
+            value[m] = holds * w.gain[m] + (ours - np.float32(w.kept)) * (m + 1) * r.points
+            value[m] -= (1 - ours) * (w.risk * (m + 1)) + self.cost[m]
+            value[m] += w.control * (holds * np.maximum(run[m], left[m]) + (1 - holds) * left[m])
+        value = np.where(legal, value, NEVER)
         return value.reshape(-1, len(r.row)).argmax(axis=0)
 
     def _partner_takes(self) -> Floats:
-        """The chance that the partner beats m copies of a slot that I lead, and no opponent him, ``float32[D, 54, B]``."""
+        """The chance that the partner beats m copies of a slot I lead, and no opponent him, ``float32[D, 54, B]``."""
         r = self.r
         stays = np.ones_like(r.out[PARTNER])
         for seat in OPPONENTS:
@@ -152,7 +153,7 @@ class Player:
         prize = v.trick_points + w.feed * number * self._after_me(PARTNER) + w.lead
         run, left = pick(run, owed), pick(left, owed)
         value = safe * prize + (safe - np.float32(w.kept)) * number * r.points - pick(self.cost, owed)
-        value += np.float32(w.control) * (safe * np.maximum(run, left) + (1 - safe) * left)
+        value += w.control * (safe * np.maximum(run, left) + (1 - safe) * left)
         value = np.where(self._wins(owed) & pick(legal, owed), value, NEVER)
         best = value.argmax(axis=0)
         return np.where(value[best, r.row] > stay_out, owed * NUM_SLOTS + best, throw)
@@ -162,7 +163,7 @@ class Player:
         return seat < self.v.leader
 
     def _wins(self, owed: Slots) -> Flags:
-        """Slots that win the trick as matters stand if as many copies as were led are played, ``bool[54, B]`` (R7.6)."""
+        """Slots that win the trick as it stands with as many copies as were led, ``bool[54, B]`` (R7.6)."""
         r, v = self.r, self.v
         strength = r.layout.strength[v.level]
         stronger = strength > strength[r.row, v.best_slot][:, None]
@@ -175,7 +176,7 @@ class Player:
         return unpack(np.where(led != 0, led, v.hand[0]) & ~v.pending[0]).T
 
     def _beaten(self, seat: int, owed: Slots) -> Floats:
-        """The chance that a seat, if it still plays, beats each slot as the winning card of this trick, ``float32[54, B]``."""
+        """The chance that a seat, if it still plays, beats each slot as the card that wins so far, ``[54, B]``."""
         r, v = self.r, self.v
         over = pick(r.over(seat), owed)
         out = np.where(v.led_suit == TRUMP, np.float32(1), r.out[seat, v.led_suit, r.row])
@@ -207,7 +208,7 @@ def _cheapest(cost: Floats, legal: Flags, need: npt.NDArray[np.int16]) -> tuple[
     # No two costs are equal, so that a set found now is found again when its next card is to be named.
     cost = cost + _SLOTS.astype(np.float32) * np.float32(1e-4)
     lowest = [_lowest(cost[m], decks // (m + 1)) for m in range(decks)]
-    able = legal.any(axis=1)
+    able = np.asarray(legal.any(axis=1))
     price = np.full(rows, -NEVER * 100)
     unit = np.zeros(rows, np.intp)
     limit = np.full(rows, -NEVER)

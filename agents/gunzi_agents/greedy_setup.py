@@ -13,11 +13,12 @@ import numpy.typing as npt
 from gunzi_agents.greedy_play import NEVER, Player
 from gunzi_agents.reading import PARTNER, Flags, Floats, Reading, Slots
 from gunzi_env import actions, order, planes
-from gunzi_env.cards import NUM_FACES, RANKS_PER_SUIT, SUITED_FACES
+from gunzi_env.cards import NUM_FACES, RANKS_PER_SUIT
 from gunzi_env.observe import View
 from gunzi_env.order import BIG_JOKER_SLOT, PROVISIONAL_TRUMP, SMALL_JOKER_SLOT, TRUMP
-from gunzi_env.planes import NUM_SLOTS, Words
-from gunzi_env.tables import NOBODY, Int8
+from gunzi_env.planes import NUM_SLOTS
+from gunzi_env.rules import Rules
+from gunzi_env.tables import NOBODY
 
 _SLOTS = np.arange(NUM_SLOTS)[:, None]
 _BARRED = np.float32(1e5)
@@ -43,17 +44,17 @@ class Habits:
     dig: float = 0.2
     """Each point buried, ..."""
     guard: float = 0.8
-    """... less so much for the edge (:func:`edge`): points that are dug count twice, those that are guarded for nobody."""
+    """... less so much for the edge (:func:`edge`): what is dug counts twice, what is guarded for nobody."""
     joker: float = 0.17
-    """What a joker buried takes from the edge (:func:`edge`), a big one 1.3 times as much; with three decks."""
+    """What a small joker buried takes from the edge with three decks; a big one takes 1.3 times as much."""
     dealer: float = -0.85
-    """The edge of a dealer without trumps; with three decks."""
+    """The edge of a dealer without trumps."""
     partner: float = -0.55
     """The same of the dealer's partner."""
     attacker: float = -0.74
     """The same of an attacker."""
     public: float = 0.3
-    """What jokers in the kitty tell of the dealer's edge."""
+    """What jokers in the kitty tell of the dealers' edge."""
 
 
 # Bidding ----------------------------------------------------------------------------------------------
@@ -64,22 +65,23 @@ def show(view: View, habits: Habits) -> Slots:
     space = actions.space(view.rules)
     copies = planes.to_counts(view.hand)
     power = np.zeros(NUM_SLOTS)
-    power[_permanent(view.rules.first_level)] = 1
+    power[_always_trumps(view.rules)] = 1
     power[SMALL_JOKER_SLOT], power[BIG_JOKER_SLOT] = 1.5, 2
     fair = power.sum() / NUM_FACES * planes.count(view.hand)
     return np.where(copies @ power >= fair + habits.show, space.SHOW, space.PASS)
 
 
-def _permanent(level: int) -> Flags:
-    """The 2s, level cards and jokers, which are trumps in every suit."""
-    table = order.layout()
+def _always_trumps(rules: Rules) -> Flags:
+    """The slots that are trumps in every suit in a match's first hand, ``bool[54]``."""
+    table, level = order.layout(rules.mixed_trump_rank), rules.first_level
     return planes.unpack(table.level_cards[level] | table.permanent_trumps[level])
 
 
 def bid(view: View, legal: Flags, habits: Habits) -> Slots:
     """R4.4: the longest suit that may be bid, if it is long enough for the cards drawn so far."""
     space = actions.space(view.rules)
-    over = suit_lengths(view, habits) - _fair_length(view)[:, None]
+    fair = planes.count(view.hand) * np.float32(11 / NUM_FACES)
+    over = suit_lengths(view, habits) - fair[:, None]
     rows = np.arange(len(view))
     value = np.full(legal.shape, NEVER)
     # Of bids for the same suit the strongest: it is the hardest to overturn.
@@ -90,11 +92,6 @@ def bid(view: View, legal: Flags, habits: Habits) -> Slots:
         view.bid_seat == NOBODY, habits.open, np.where(ours, standing + habits.ours, standing - habits.theirs)
     )
     return np.where(legal, value, NEVER * 2).argmax(axis=1)
-
-
-def _fair_length(view: View) -> Floats:
-    """What :func:`suit_lengths` comes to in one suit on the average of as many cards."""
-    return (planes.count(view.hand) * (33 / 162)).astype(np.float32)
 
 
 def suit_lengths(view: View, habits: Habits) -> Floats:
@@ -117,11 +114,11 @@ def give(player: Player, legal: Flags) -> Slots:
 
 def pick_up(r: Reading, legal: Flags) -> Slots:
     """R6.5: of equal cards one that makes a pair or a triple, else one of a long suit."""
-    value = 100 * r.mine + r.by_slot(r.length)
+    value = 100 * r.mine.astype(np.int16) + r.by_slot(r.length)
     return np.where(legal, value, -1).argmax(axis=0)
 
 
-def give_back(player: Player, habits: Habits) -> Slots:
+def give_back(player: Player) -> Slots:
     """R5.4: side cards first, points last, and of these what is worth least."""
     r = player.r
     classes = np.where(r.points > 0, 2, r.trump).astype(np.float32)
@@ -131,11 +128,12 @@ def give_back(player: Player, habits: Habits) -> Slots:
 def bury(player: Player, habits: Habits) -> Slots:
     """R6.2: what is worth least, a whole suit if it can be, and jokers if the last trick is likely to be ours."""
     r = player.r
-    chance = edge(r) + np.float32(habits.dealer)
+    base = np.full(len(r.row), habits.dealer, np.float32)
+    chance = edge(r) + base
     price = _prices(player, habits.void) + (np.float32(habits.dig) - np.float32(habits.guard) * chance) * r.points
     price[:, SMALL_JOKER_SLOT:] = _BARRED
     nothing = np.zeros(len(r.row), np.intp)
-    big, small = jokers_to_bury(r, np.float32(habits.dealer), nothing, nothing + r.rules.kitty_size, habits)
+    big, small = jokers_to_bury(r, base, nothing, nothing + r.rules.kitty_size, habits)
     for d in range(r.decks):
         price[d, BIG_JOKER_SLOT, big > d] = -2 * _BARRED
         price[d, SMALL_JOKER_SLOT, small > d] = -_BARRED
@@ -178,7 +176,8 @@ def _name(player: Player, price: Floats) -> Slots:
 def edge(r: Reading) -> Floats:
     """What trumps add to the chance of winning hand and last trick less that of losing both, ``float32[B]``.
 
-    Fitted to hands of this bot against itself (least squares on the cards of one hand).
+    The numbers are a least-squares fit to the dealers' hands of this bot against itself; more cards tell less with
+    four decks.
     """
     mine = r.mine.astype(np.float32)
     ordinary = planes.unpack(r.layout.ordinary_trumps[r.view.level]).T

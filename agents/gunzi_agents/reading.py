@@ -1,7 +1,8 @@
 """What a View says to a player who counts cards: what is left, who may be out of a suit, what can still be beaten.
 
-All chances rest on one rough model: each unseen card of a suit lies with equal chance in each hand that has not shown
-out XX Cards known to be with a seat are with it.
+All chances rest on one rough model: an unseen card of a suit lies with equal chance in each hand that has not shown out
+of that suit, or, if it is a side card and the viewer does not know the kitty, in the kitty. Cards known to be with a
+seat are with that seat.
 
 Arrays have the decisions last: ``[54, B]`` is a number for each slot, ``[D, 54, B]`` one for each number of copies
 m = 1..D of each slot, so that whatever runs over the slots runs over contiguous rows.
@@ -28,7 +29,6 @@ Slots = npt.NDArray[np.intp]
 
 ME, NEXT, PARTNER, PREVIOUS = range(4)
 OPPONENTS = (NEXT, PREVIOUS)
-SIDE_SUITS = 3
 
 _STEPS = 32
 """Shares are rounded to multiples of 1 / 32, so that chances come from a table."""
@@ -57,8 +57,8 @@ def _order(mixed_trump_rank: int | None) -> _Order:
     beats = np.where(past | (strength[:, None, :] > strength[:, :, None]), slots, NUM_SLOTS)
     beats = np.where(slots > slots[:, None], beats, NUM_SLOTS).min(axis=2)
     end = np.where(past, slots, NUM_SLOTS).min(axis=2)
-    by_slot = [np.ascontiguousarray(x.T) for x in (suit, beats, end)]
-    return _Order(*by_slot, np.ascontiguousarray(table.points.T, np.float32), mixed_trump_rank is None)
+    suit, beats, end = (np.ascontiguousarray(x.T) for x in (suit, beats, end))
+    return _Order(suit, beats, end, np.ascontiguousarray(table.points.T, np.float32), mixed_trump_rank is None)
 
 
 @cache

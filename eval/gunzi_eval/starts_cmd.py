@@ -1,0 +1,147 @@
+"""Make the files of start states that single hands are drawn from, out of whole matches of ``greedy``.
+
+A file ``gunzi_env/data/starts/PRESET.json`` lists how often a hand began with each state: first hand of a match or
+not, levels of the dealers and of the attackers, blood owed (see :mod:`gunzi_env.starts`). Every match counted is played
+to its end: with matches cut off, the states that only long matches reach would be too rare.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tyro.conf import Positional
+
+from gunzi_agents import registry
+from gunzi_agents.base import Agent
+from gunzi_env import engine, observe, starts
+from gunzi_env.deal import mix
+from gunzi_env.rules import Rules, load_rules
+from gunzi_env.tables import NOBODY, Index, Phase, Tables
+from gunzi_eval.arguments import UsageError, check_range, check_seed, check_writable, write_whole
+from gunzi_eval.duplicate import MAX_HANDS, ask
+
+BLOCK = 2048
+"""Matches played side by side; a part of the result, since it names the tables."""
+
+State = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Play whole matches, one bot in all four seats, and write down what states their hands began with.
+
+    example: python -m gunzi_eval.starts_cmd dalian --matches 2048
+    """
+
+    presets: Positional[tuple[str, ...]] = ()
+    """Presets to make files for; all of them when none is named."""
+    matches: int = 2048
+    """Matches a preset."""
+    seed: int = 1
+    """Names the deals and every random choice."""
+    agent: str = "greedy"
+    """Who plays."""
+    folder: Path | None = None
+    """Where to write PRESET.json; the folder that the environment reads when left out."""
+
+
+def measure(rules: Rules, agent: Agent, matches: int, seed: int) -> dict[str, Any]:
+    """How often each state began a hand in ``matches`` matches, as :func:`gunzi_env.starts.document` writes it.
+
+    Raises:
+        gunzi_eval.duplicate.AgentFault: the agent crashed or played an illegal action.
+        RuntimeError: a match did not end.
+    """
+    met: Counter[State] = Counter()
+    for first in range(0, matches, BLOCK):
+        numbers = np.arange(first, min(first + BLOCK, matches), dtype=np.uint64)
+        met += _play_matches(rules, agent, numbers, seed)
+    return starts.document(rules, f"{matches} matches of {agent.name}, seed {seed}", dict(met))
+
+
+def _play_matches(rules: Rules, agent: Agent, numbers: np.ndarray, seed: int) -> Counter[State]:
+    tables = Tables(rules, len(numbers))
+    agent.reset()
+    engine.reset(tables, seed, table_ids=numbers)
+    met = _states(tables, np.arange(tables.num))
+    plies = np.zeros(tables.num, np.int64)
+    while True:
+        rows = np.flatnonzero(tables.phase != Phase.OVER)
+        if len(rows):
+            _step(tables, agent, rows, mix(seed, numbers[rows], plies[rows]))
+            plies[rows] += 1
+        # Tables that end a hand go on at once, so that the batches stay large.
+        going = np.flatnonzero((tables.phase == Phase.OVER) & (tables.match_winner == NOBODY))
+        if len(going):
+            if int(tables.hand.max()) >= MAX_HANDS:
+                raise RuntimeError(f"a match of {agent.name} has not ended after {MAX_HANDS} hands")
+            engine.next_hand(tables, going)
+            met += _states(tables, going)
+        elif not len(rows):
+            return met
+
+
+def _step(tables: Tables, agent: Agent, rows: Index, keys: np.ndarray) -> None:
+    actions = np.full(tables.num, tables.actions.PASS, np.int32)
+    legal = tables.actions.unpack(tables.legal[rows])
+    actions[rows] = ask(agent, observe.view(tables, rows), legal, keys, tables, rows)
+    engine.step(tables, actions, skip_forced=True)
+
+
+def _states(tables: Tables, g: Index) -> Counter[State]:
+    """The states that the hands just begun at the tables ``g`` start from."""
+    first = tables.first_hand[g]
+    dealers = np.where(first, 0, tables.dealer[g] & 1)
+    levels = tables.levels[g]
+    rows = np.arange(len(g))
+    columns = (first, levels[rows, dealers], levels[rows, 1 - dealers], tables.blood[g])
+    return Counter((int(a), int(b), int(c), int(d)) for a, b, c, d in zip(*columns, strict=True))
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """The document as JSON with one state a line, so that two versions can be compared line by line."""
+    head = [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in document.items() if key != "rows"]
+    rows = ",\n".join(f"    {json.dumps(row)}" for row in document["rows"])
+    return "\n".join(["{", *head, '  "rows": [', rows, "  ]", "}"]) + "\n"
+
+
+def main(argv: list[str]) -> int:
+    """``python -m gunzi_eval.starts_cmd``."""
+    import tyro
+
+    config = tyro.cli(Starts, args=argv, prog="python -m gunzi_eval.starts_cmd")
+    unknown = [name for name in config.presets if name not in Rules.presets()]
+    if unknown:
+        raise UsageError(f"unknown preset {unknown[0]!r}: the presets are {', '.join(Rules.presets())}")
+    check_range("--matches", config.matches, 1, 1_000_000)
+    check_seed(config.seed)
+    folder = config.folder or Path(str(files("gunzi_env").joinpath("data/starts")))
+    for name in config.presets or Rules.presets():
+        path = folder / f"{name}.json"
+        check_writable(path, "--folder")
+        print(f"{name}: {config.matches} matches of {config.agent}, seed {config.seed}", flush=True)
+        began = time.monotonic()
+        rules = load_rules(name)
+        document = measure(rules, registry.make(config.agent, rules), config.matches, config.seed)
+        write_whole(path, as_text(document))
+        hands = sum(row[-1] for row in document["rows"])
+        length, seconds = hands / config.matches, time.monotonic() - began
+        print(f"{path}: {len(document['rows'])} states, {hands} hands, {length:.1f} a match, {seconds:.0f} s")
+    print("next: gunzi arena uniform greedy --deals 1000", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except UsageError as error:
+        print(f"gunzi_eval.starts_cmd: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
