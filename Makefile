@@ -27,7 +27,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 demo: install
 	@if [ -e runs/demo ]; then aside="runs/demo-$$(date +%Y%m%d-%H%M%S)-$$$$"; mv runs/demo "$$aside"; echo "the older run is now $$aside"; fi
 	$(BIN)/gunzi train configs/train/demo.toml --run demo
-	$(BIN)/gunzi arena uniform greedy runs/demo/untrained.safetensors runs/demo --deals 1000 --json runs/demo/arena.json
+	$(BIN)/gunzi arena runs/demo runs/demo/untrained.safetensors greedy uniform --deals 1000 --json runs/demo/arena.json
 	@echo "the trained bot lies in runs/demo, its figures in runs/demo/arena.json"
 
 test: install
