@@ -84,6 +84,9 @@ def _make_public(t: Tables, g: Index) -> None:
     rest = planes.minus(t.loose[:, g], t.holder(g, KITTY))
     t.known[:, g, t.dealer[g]] = planes.add(t.known[:, g, t.dealer[g]], rest)
     t.loose[:, g] = U64(0)
+    # R5.5: in a reversed tribute the cards given back went to the dealer, and what of them lies here is not with him.
+    back = g[t.giver[g] == t.dealer[g]]
+    t.returned[:, back] = planes.minus(t.returned[:, back], t.holder(back, KITTY))
 
 
 def enter_jokers(t: Tables, g: Index) -> Index:

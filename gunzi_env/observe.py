@@ -162,8 +162,7 @@ def _known(t: Tables, g: Index, me: Int8, around: Int8, by_seat: object) -> Word
     """Column by column: what was known when play began, less what the seat has played since."""
     assert callable(by_seat)
     bidding = t.phase[g] <= Phase.BID
-    base = np.where(bidding, t.shown[:, g].transpose(0, 2, 1), t.known[:, g].transpose(0, 2, 1))  # [D, seat, B]
-    base = base.transpose(0, 2, 1)  # [D, B, seat], absolute
+    base = np.where(bidding[:, None], t.shown[:, g], t.known[:, g])  # [D, B, seat], absolute
     rows = np.arange(len(g))
     played = t.planes[:, g, PLAYED : PLAYED + 4]
     left = planes.minus(base, played)
@@ -171,11 +170,14 @@ def _known(t: Tables, g: Index, me: Int8, around: Int8, by_seat: object) -> Word
     beyond = planes.minus(played, base)
     dealer = t.dealer[g] & 3
     loose = planes.minus(t.loose[:, g], beyond[:, rows, dealer])
-    # R5.4: he who returned cards knows them to be with the giver.
+    # R5.4: he who returned cards knows them to be with the giver. In a reversed tribute (R5.5) that is the dealer, who
+    # may have buried them: until the kitty is public, they are in one place or the other.
     giver = t.giver[g] & 3
     returned = np.where(me == t.receiver[g], t.returned[:, g], U64(0))
     returned = planes.minus(returned, beyond[:, rows, giver])
-    left[:, rows, giver] = planes.add(left[:, rows, giver], returned)
+    either = (t.giver[g] == t.dealer[g]) & (t.phase[g] >= Phase.JOKERS) & ~t.kitty_public[g]
+    left[:, rows, giver] = planes.add(left[:, rows, giver], np.where(either, U64(0), returned))
+    loose = planes.add(loose, np.where(either, returned, U64(0)))
     out = np.empty((*left.shape[:2], 5), U64)
     out[:, :, :4] = left[:, rows[:, None], around]
     out[:, :, DEALER_OR_KITTY] = loose

@@ -128,7 +128,7 @@ class Tables:
     loose: Words  # [D, N] cards that everybody knows to have been in the dealer's hand or the kitty then, at least
     turned: Words  # [D, N] kitty cards turned up to find dealer or suit (R4.3, R4.7)
     tribute: Words  # [D, N] cards given (R5.1)
-    returned: Words  # [D, N] cards given back (R5.4), seen by the two alone
+    returned: Words  # [D, N] cards given back (R5.4), seen by the two alone; less those since seen to be buried
     draw: npt.NDArray[np.uint8]  # [N, D, 54] when each copy of each face is dealt, 0 first
     legal: Words  # [N, D + 1] legal actions (see actions.py), kept up to date
 
