@@ -144,6 +144,18 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
 
     @staticmethod
     def _options(options: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(options, dict):
+            raise ValueError(f"options are {options!r}: give a dict with some of {', '.join(_OPTIONS)}")
+        texts = [name for name in ("deal", "position", "record") if name in options]
+        for name in texts:
+            if not isinstance(options[name], str) and not (name == "position" and isinstance(options[name], Tables)):
+                raise ValueError(f"option {name} is of type {type(options[name]).__name__}: it must be text")
+        if len(texts) > 1 or (texts and texts != ["deal"] and {"levels", "dealer", "blood"} & set(options)):
+            raise ValueError(f"option {texts[-1]} stands alone: it says all that another would")
+        if "levels" in options and (not isinstance(options["levels"], list | tuple) or len(options["levels"]) != 2):
+            raise ValueError(
+                f"option levels is {options['levels']!r}: give the two levels of the teams (0, 2) and (1, 3)"
+            )
         unknown = [key for key in options if key not in _OPTIONS]
         if unknown:
             warnings.warn(f"unknown reset options {unknown} are ignored; known are {', '.join(_OPTIONS)}", stacklevel=3)
@@ -315,8 +327,15 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
             "random": None if self._np_random is None else self._np_random.bit_generator.state,
         }
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("agent_selection", "rewards", "terminations", "truncations", "infos"):
+            raise AttributeError(f"there is no {name} before the first hand: call reset() first")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from :meth:`get_state` of an environment with the same arguments."""
+        """Go on from :meth:`get_state` of an environment with the same arguments; ``ValueError`` on another."""
+        if not isinstance(state, dict) or "tables" not in state:
+            raise ValueError("no state: give what get_state() returned")
         self.tables = Tables.load(self.rules, state["tables"])
         self.agents = list(state["agents"])
         self.rewards = dict(state["rewards"])

@@ -75,6 +75,8 @@ def parse_cards(text: str) -> list[int]:
     >>> parse_cards("S2 BJ")
     [0, 53]
     """
+    if not isinstance(text, str):
+        raise ValueError(f"cards are {text!r}: write text such as 'S3 HT BJ'")
     return [parse_face(token) for token in text.split()]
 
 
@@ -98,7 +100,7 @@ def format_cards(faces: Iterable[int]) -> str:
 
 def parse_suit(text: str) -> int:
     """The suit 0..3 of a letter S, H, C or D; ``ValueError`` otherwise."""
-    if len(text) == 1 and text.upper() in SUITS:
+    if isinstance(text, str) and len(text) == 1 and text.upper() in SUITS:
         return SUITS.index(text.upper())
     raise ValueError(f"unknown suit {text!r}: use one letter of {SUITS}")
 

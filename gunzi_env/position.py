@@ -323,8 +323,10 @@ _KEYS = (
 
 def parse(text: str) -> Tables:
     """The position of a text of lines ``key: value`` (:func:`format_position`); ``PositionError`` names a bad one."""
+    if not isinstance(text, str):
+        raise PositionError(f"a position is text of lines such as 'trump: S', not {type(text).__name__}")
     fields: dict[str, str] = {}
-    for line in text.splitlines():
+    for line in text.removeprefix("\ufeff").splitlines():
         key, colon, value = line.partition(":")
         key = " ".join(key.split())
         if not line.strip() or line.lstrip().startswith("#"):

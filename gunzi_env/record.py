@@ -128,6 +128,9 @@ def _one_line(text: str) -> str:
 
 def parse(text: str) -> Record:
     """The record of a text; :class:`RecordError` names the first bad line. Actions are checked by :func:`replay`."""
+    if not isinstance(text, str):
+        raise RecordError(f"a record is text, not {type(text).__name__}")
+    text = text.removeprefix("\ufeff")
     if len(text) > _MAX_LENGTH:
         raise RecordError(f"the record has {len(text)} characters, at most {_MAX_LENGTH} are read")
     lines = [

@@ -128,7 +128,7 @@ class Rules:
     def from_toml(cls, path: str | Path) -> Rules:
         """Rules from a TOML file: a key ``preset`` (default ``dalian``) and the options that differ from it."""
         try:
-            values = tomllib.loads(Path(path).read_text("utf-8"))
+            values = tomllib.loads(Path(path).read_text("utf-8-sig"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise RulesError(f"cannot read rules from {path}: {error}") from None
         base = values.pop("preset", "dalian")
@@ -205,6 +205,8 @@ def load_rules(rules: str | Path | Rules) -> Rules:
     if isinstance(rules, Path) or (isinstance(rules, str) and rules.endswith(".toml")):
         return Rules.from_toml(rules)
     if isinstance(rules, str):
+        if "/" in rules or "\\" in rules:
+            raise RulesError(f"{rules!r} is no rules file: its name must end in .toml")
         return Rules.preset(rules)
     raise RulesError(f"rules are {rules!r}: give a preset ({', '.join(_PRESETS)}), the path of a .toml file, or Rules")
 

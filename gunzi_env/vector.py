@@ -94,7 +94,9 @@ class VectorEnv:
         self.reward = check_episode(episode, reward)
         self.deal_value = deal_value
         self.skip_forced = skip_forced
-        self.seed = seed
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+            raise ValueError(f"seed is {seed!r}: it must be a whole number from 0 to 2**64 - 1")
+        self.seed = int(seed)
         self.table_ids = table_ids
         self.num_tables = num_tables
         self.tables = Tables(self.rules, num_tables)
@@ -103,10 +105,12 @@ class VectorEnv:
         self.points = np.zeros(num_tables, np.int16)
         """Change of S in the last step, positive for team {0, 2}'s good: ``int16[N]``."""
         self.result = self._result()
+        self._begun = False
 
     def reset(self) -> tuple[View, npt.NDArray[np.bool_]]:
         """Deal every table anew from the seed; the View of the seats to move and their legal actions ``bool[N, A]``."""
         engine.reset(self.tables, self.seed, table_ids=self.table_ids, begin=False)
+        self._begun = True
         everyone = np.arange(self.num_tables)
         if self.episode == "hand":
             self._start_hands(everyone)
@@ -121,6 +125,8 @@ class VectorEnv:
 
         Raises :class:`gunzi_env.engine.IllegalAction`, nothing changed, if any action is illegal.
         """
+        if not self._begun:
+            raise ValueError("call reset() before step()")
         t = self.tables
         before, dealers_even = t.score.copy(), (t.dealer & 1) == 0
         engine.step(t, actions, skip_forced=self.skip_forced)
@@ -160,6 +166,7 @@ class VectorEnv:
         if loaded.num != self.num_tables:
             raise ValueError(f"the state has {loaded.num} tables, this environment {self.num_tables}")
         self.tables = loaded
+        self._begun = True
 
     def _go_on(self, g: Index) -> None:
         if self.episode == "hand":

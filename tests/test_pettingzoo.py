@@ -222,3 +222,37 @@ def test_dict_observation_and_state() -> None:
         ]
         assert seen["action_mask"].any() == (agent == env.agent_selection)
     assert env.state_space.contains(env.state())
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ("x", "options are 'x'"),
+        ({"levels": 3}, "option levels is 3"),
+        ({"levels": (3, 4, 5), "dealer": 0}, "option levels"),
+        ({"deal": [1, 2]}, "option deal is of type list"),
+        ({"position": 3}, "option position is of type int"),
+        ({"record": 3}, "option record is of type int"),
+        ({"position": "phase: lead", "deal": "S3"}, "option position stands alone"),
+        ({"record": "x", "dealer": 1}, "option record stands alone"),
+        ({"deal": "S3 X9"}, "unknown card 'X9'"),
+    ],
+)
+def test_bad_options_are_named(options: Any, named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        gunzi_env.raw_env().reset(seed=1, options=options)
+
+
+def test_before_reset() -> None:
+    env = gunzi_env.raw_env()
+    for call in (lambda: env.step(0), env.last):
+        with pytest.raises(AttributeError, match=r"call reset\(\) first"):
+            call()
+    with pytest.raises(ValueError, match=r"call reset\(\) before"):
+        gunzi_env.VectorEnv(4).step([0, 0, 0, 0])
+    for seed in (-1, 1.5, 2**70, "x", True):
+        with pytest.raises(ValueError, match="seed is"):
+            gunzi_env.VectorEnv(4, seed=seed)
+    for state in ("x", None, {}):
+        with pytest.raises(ValueError, match="no state"):
+            env.set_state(state)
