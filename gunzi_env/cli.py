@@ -5,18 +5,20 @@ takes ``argv: list[str]`` and returns an exit code. So the environment knows of 
 their names.
 
 Exit codes: 0 done; 2 usage or configuration; 3 an unusable checkpoint or record; 4 a worker was lost; 5 non-finite
-numbers; 130 after Ctrl-C; 141 when whoever read the output went away. An exception says its own code by an
-attribute ``exit_code``; a ``ValueError`` defined by one of our packages without one counts as 2. Any other
-exception is a fault of ours and shows its traceback.
+numbers; 130 after Ctrl-C; 141 when whoever read the output went away (2 when its disk is full). An exception says its
+own code by an attribute ``exit_code``; a ``ValueError`` defined by one of our packages without one counts as 2. Any
+other exception is a fault of ours and shows its traceback.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
+import errno
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +26,7 @@ from pathlib import Path
 GROUP = "gunzi.commands"
 USAGE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _EXTRA_OF_MODULE = {"torch": "train", "tensorboard": "train"}
 
 
@@ -85,22 +88,57 @@ def message(error: BaseException) -> str:
 
 def run(name: str, point: EntryPoint, argv: list[str]) -> int:
     """Run one command; typed errors become one line on stderr and their code."""
+    return guarded(f"gunzi {name}", lambda: point.load()(argv))
+
+
+def guarded(name: str, work: Callable[[], int]) -> int:
+    """Do some work and make sure that its output arrived; what goes wrong is one line that begins with ``name``."""
     try:
-        code = point.load()(argv)
+        code = _typed(name, work)
         sys.stdout.flush()
-        return int(code or 0)
-    except KeyboardInterrupt:
-        print(f"gunzi {name}: interrupted", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:
+        code = CLOSED_PIPE
+    except OSError as error:
+        if error.errno not in _FULL or _can_write():  # then it was another file
+            raise
+        with contextlib.suppress(OSError):
+            print(f"{name}: cannot write the output: {error.strerror or error}", file=sys.stderr)
+        code = USAGE
+    else:
+        return code
+    for stream in (sys.stdout, sys.stderr):
         # What is still buffered would raise once more when the interpreter closes: send it nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED_PIPE
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return code
+
+
+def _can_write() -> bool:
+    try:
+        print(flush=True)  # a failed write may leave nothing to flush
+    except OSError:
+        return False
+    return True
+
+
+def _typed(name: str, work: Callable[[], int]) -> int:
+    """The exit code of ``work``; also where it raises a typed error, which is said in one line."""
+    try:
+        return int(work() or 0)
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        return end.code or 0  # after --help, whose text may still be buffered
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except Exception as error:
         code = exit_code(error)
         if code is None:
             raise
-        print(f"gunzi {name}: {message(error)}", file=sys.stderr)
+        print(f"{name}: {message(error)}", file=sys.stderr)
         return code
 
 
@@ -110,6 +148,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show a suit's sign shows a question mark instead of a traceback.
         sys.stdout.reconfigure(errors="replace")
+    return guarded("gunzi", lambda: _dispatch(args))
+
+
+def _dispatch(args: list[str]) -> int:
     if not args or args[0] in ("-h", "--help", "help"):
         print(usage())
         return 0

@@ -120,3 +120,58 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     process.stderr.close()
     assert "Traceback" not in errors and "BrokenPipe" not in errors
     assert process.returncode == cli.CLOSED_PIPE
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["demo", "--help"]])
+def test_a_closed_pipe_is_no_traceback_before_a_command_runs(arguments: list[str]) -> None:
+    command = f'"{sys.executable}" -m gunzi_env.cli {" ".join(arguments)} | true; exit ${{PIPESTATUS[0]}}'
+    run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    # Who is quick may still write into the pipe before its reader is gone.
+    assert (run.returncode, run.stderr) in ((cli.CLOSED_PIPE, ""), (0, ""))
+
+
+def test_arena_into_a_closed_pipe_ends_as_other_commands_do() -> None:
+    arena = [sys.executable, "-m", "gunzi_env.cli", "arena", "uniform", "uniform", "--deals", "1"]
+    process = subprocess.Popen(arena, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout.readline().startswith("arena: ")
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == cli.CLOSED_PIPE
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("arguments", [["--version"], ["rulebook", "presets"]])
+def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "gunzi_env.cli", *arguments],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+        )  # fmt: skip
+    assert run.returncode == cli.USAGE
+    assert "cannot write the output: No space left" in run.stderr and run.stderr.count("\n") == 1
+
+
+def test_an_oserror_of_another_file_is_not_hidden() -> None:
+    with pytest.raises(OSError, match="elsewhere"):
+        cli.run("t", raising(OSError(28, "elsewhere")), [])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["demo", "--seed", "x"], "gunzi demo: Error parsing --seed: invalid literal for int() with base 10: 'x'"),
+        (["bench", "--see", "3"], "gunzi bench: Unrecognized options: --see, 3; perhaps you meant --seed INT"),
+        (["rulebook", "nope"], "gunzi rulebook: Unrecognized options: nope; Available subcommands: legal, winner"),
+        (["rulebook", "order"], "gunzi rulebook: Missing from gunzi rulebook order: --level STR, --trump STR"),
+        (["play", "--record"], "gunzi play: Missing value for argument '--record'"),
+        (["replay", ""], "gunzi replay: the name of the record is empty"),
+        (["demo", "--agent", ""], "gunzi demo: unknown agent ''; there are uniform, greedy"),
+        (["arena", "uniform", ""], "gunzi arena: unknown agent ''; there are uniform, greedy"),
+    ],
+)
+def test_a_bad_command_line_is_one_line(arguments: list[str], line: str) -> None:
+    run = gunzi(*arguments)
+    assert run.returncode == 2
+    assert run.stderr.startswith(line) and run.stderr.count("\n") == 1, run.stderr

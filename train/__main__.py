@@ -1,12 +1,13 @@
 """``python -m train`` from a checkout: the same as ``gunzi train``."""
 
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(_ROOT), str(_ROOT / "agents"), str(_ROOT / "train")]
+sys.path[:0] = [str(_ROOT), *(str(_ROOT / part) for part in ("agents", "train", "eval"))]
 
-from gunzi_train.cli import main  # noqa: E402  the checkout's packages come first
+from gunzi_env.cli import GROUP, run  # noqa: E402  the checkout's packages come first
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run("train", EntryPoint("train", "gunzi_train.cli:main", GROUP), sys.argv[1:]))

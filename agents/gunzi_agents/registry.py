@@ -47,7 +47,8 @@ def make(spec: str, rules: Rules) -> Agent:
     """
     if spec in _BUILDERS:
         return _BUILDERS[spec](rules)
-    if not _looks_like_path(spec):
+    # An empty path would mean the current folder.
+    if not spec.strip() or not _looks_like_path(spec):
         raise AgentError(f"unknown agent {spec!r}; there are {', '.join(names())}, or the path of a run or checkpoint")
     if not Path(spec).exists():
         raise MissingAgentError(f"agent {spec!r}: no run folder or checkpoint there")

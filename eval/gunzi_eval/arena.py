@@ -51,7 +51,7 @@ class Arena:
     seed: int = 0
     """Names the deals and every random choice."""
     rules: str = "dalian"
-    """A preset or a TOML file."""
+    """A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml."""
     matches: int = 0
     """Whole matches a pair besides, each played twice; slower."""
     json: Path | None = None
@@ -142,11 +142,14 @@ def print_table(pairs: Sequence[Pair]) -> None:
         if pair.matches_won:
             cells.append(figure(pair.matches_won, 1, 100, signed=False))
         table.add_row(pair.a, pair.b, *cells)
-    # Piped output has no width of its own, and a wrapped table cannot be read.
+    # Piped output has no width of its own, and a wrapped table cannot be read. It is printed as text, because rich
+    # makes a closed pipe an exit with code 1.
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
-    console.print(table)
+    with console.capture() as text:
+        console.print(table)
+    print(text.get(), end="", flush=True)
 
 
 class _Meter:

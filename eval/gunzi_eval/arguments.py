@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,7 +28,54 @@ def parse(config: type[T], argv: Sequence[str], command: str) -> T:
     """``config``, a dataclass whose docstrings are the help, filled from ``argv``; usage errors and ``--help`` exit."""
     import tyro
 
-    return tyro.cli(config, args=list(argv), prog=f"gunzi {command}")
+    with tyro_errors():
+        return tyro.cli(config, args=list(argv), prog=f"gunzi {command}")
+
+
+@contextlib.contextmanager
+def tyro_errors(error: Callable[[str], Exception] = UsageError) -> Iterator[None]:
+    """Around a call of tyro: its boxed complaint about the command line becomes the one line of an ``error``.
+
+    ``--help`` still ends in ``SystemExit(0)``, its text on stdout.
+    """
+    stderr = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(stderr):
+            yield
+    except SystemExit as end:
+        if end.code in (None, 0):
+            raise
+        raise error(one_line(stderr.getvalue())) from None
+    sys.stderr.write(stderr.getvalue())  # warnings about a command line that was accepted
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_RULE = re.compile(r"[\s─━\-+]*")
+
+
+def one_line(box: str) -> str:
+    """The sentences of one of tyro's boxes: what is wrong, what is missing or similar; the options' help is left out.
+
+    >>> one_line("╭─ Value error ─────────────╮\\n│ Error parsing --seed: 'x' │\\n╰───────────────────────────╯")
+    "Error parsing --seed: 'x'"
+    """
+    sections: list[list[str]] = [[]]
+    for line in _COLOUR.sub("", box).splitlines()[1:-1]:  # without the frame, blank in ASCII
+        text = line.strip("│|").removeprefix(" ").rstrip()
+        if _RULE.fullmatch(text):
+            sections.append([])
+        elif not text.startswith(" " * 8):  # so deep is only the help of an option
+            sections[-1].append(text)
+    sentences = []
+    for section in sections:
+        words = " ".join(text.strip() for text in section if not text.startswith("    "))
+        deep = [text.strip() for text in section if text.startswith("    ")]
+        # Below this heading the help is no deeper than the option.
+        options = ", ".join(deep[:1] if words == "Argument helptext:" else deep)
+        if not words.startswith("For full helptext") and (words or options):
+            words = words.replace("Argument helptext:", "expected").replace("Perhaps you meant:", "perhaps you meant")
+            sentences.append(f"{words} {options}".strip().removesuffix("."))
+    return "; ".join(sentences) or "the command line cannot be read"
 
 
 def checked_rules(spec: str) -> Rules:
@@ -62,13 +112,21 @@ def check_writable(path: Path | None, option: str) -> None:
     folder = path.resolve().parent
     if not folder.is_dir():
         raise UsageError(f"{option} {path}: there is no folder {folder.name!r} to write to")
-    if not os.access(folder, os.W_OK):
-        raise UsageError(f"{option} {path}: the folder is not writable")
+    temporary = _temporary(path)
+    try:  # Permission bits do not say all: the file system may refuse. So a file is made, as it will be later.
+        temporary.touch()
+        temporary.unlink()
+    except OSError as error:
+        raise UsageError(f"{option} {path}: cannot write there: {error.strerror or error}") from None
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file under a temporary name, make it durable, then rename it: nobody ever sees half of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = _temporary(path)
     try:
         with temporary.open("w", encoding="utf-8") as file:
             file.write(text)
@@ -78,7 +136,8 @@ def write_whole(path: Path, text: str) -> None:
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what failed above is what counts
+            temporary.unlink(missing_ok=True)
 
 
 def say_next(text: str) -> None:

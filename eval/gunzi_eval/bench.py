@@ -36,7 +36,7 @@ class Bench:
     """
 
     rules: str = "dalian"
-    """A preset or a TOML file."""
+    """A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml."""
     seconds: float = 1.0
     """How long each repeat runs."""
     repeats: int = 3

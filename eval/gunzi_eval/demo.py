@@ -32,7 +32,7 @@ class Demo:
     seed: int = 15
     """Names the deal and every random choice; the default hand has tribute and a burial of jokers."""
     rules: str = "dalian"
-    """A preset or a TOML file."""
+    """A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml."""
     agent: str = "greedy"
     """Who plays all four seats."""
     record: Path | None = None

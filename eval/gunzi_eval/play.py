@@ -53,7 +53,7 @@ class PlayConfig:
     seed: int | None = None
     """Names the deals and the bots' random choices; a new one each time if left out."""
     rules: str = "dalian"
-    """A preset or a TOML file."""
+    """A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml."""
     hands: int = 0
     """Stop after so many hands; 0 plays the match to its end."""
     record: Path | None = None
@@ -204,8 +204,9 @@ def main(argv: list[str]) -> int:
         run(session, config.hands)
     except Quit:
         show(["You leave the table."])
-    if config.record is not None:
-        write_whole(config.record, session.recorder.text())
-        show([f"recorded in {config.record}"])
+    finally:  # also after Ctrl-C
+        if config.record is not None:
+            write_whole(config.record, session.recorder.text())
+            show([f"recorded in {config.record}"])
     say_next(f"gunzi play --seed {seed} for the same cards again; gunzi arena uniform {config.against} to measure bots")
     return 0

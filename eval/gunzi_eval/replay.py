@@ -36,7 +36,7 @@ def read(file: Path) -> Record:
         RecordError: it cannot be read, or is no record; the message names the file.
     """
     try:
-        return record.parse(file.read_text(encoding="utf-8"))
+        return record.parse(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise RecordError(f"{file}: {error.strerror or error}") from None
     except ValueError as error:  # also bytes that are no text
@@ -73,6 +73,8 @@ def _parsed(tables: Tables, text: str) -> int:
 
 def main(argv: list[str]) -> int:
     """``gunzi replay``."""
+    if "" in argv:  # as a path it would mean the current folder
+        raise UsageError("the name of the record is empty")
     config = parse(Replay, argv, "replay")
     game = read(config.file)
     if not game.hands:

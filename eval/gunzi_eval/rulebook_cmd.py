@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from gunzi_env import rulebook
 from gunzi_env.rules import Rules
-from gunzi_eval.arguments import UsageError, checked_rules, say_next
+from gunzi_eval.arguments import UsageError, checked_rules, say_next, tyro_errors
 
 NOTHING = "(none)"
 
@@ -30,7 +30,7 @@ def legal(hand: str, level: str, trump: str, lead: str | None = None, rules: str
         level: The level of the hand, 3 to 10.
         trump: The trump suit, one of S H C D.
         lead: What was led; leave it out to lead.
-        rules: A preset or a TOML file.
+        rules: A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml.
     """
     return _lines(rulebook.legal_plays(checked_rules(rules), level, trump, hand, lead))
 
@@ -44,7 +44,7 @@ def winner(plays: tuple[str, ...], level: str, trump: str, rules: str = "dalian"
         plays: The plays in order, each in quotes.
         level: The level of the hand, 3 to 10.
         trump: The trump suit, one of S H C D.
-        rules: A preset or a TOML file.
+        rules: A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml.
     """
     number = rulebook.trick_winner(checked_rules(rules), level, trump, list(plays))
     return f"{number}  {plays[number]}"
@@ -59,7 +59,7 @@ def dry(kitty: str, level: str, trump: str, rules: str = "dalian") -> str:
         kitty: The cards of the kitty.
         level: The level of the hand, 3 to 10.
         trump: The trump suit, one of S H C D.
-        rules: A preset or a TOML file.
+        rules: A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml.
     """
     return "yes" if rulebook.is_dry(checked_rules(rules), level, trump, kitty) else "no"
 
@@ -74,7 +74,7 @@ def tribute(hand: str, blood: int, level: str, trump: str, rules: str = "dalian"
         blood: How many cards are owed.
         level: The level of the hand, 3 to 10.
         trump: The trump suit, one of S H C D.
-        rules: A preset or a TOML file.
+        rules: A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml.
     """
     return _lines(rulebook.tribute_choices(checked_rules(rules), level, trump, hand, blood))
 
@@ -89,7 +89,7 @@ def pickup(kitty: str, number: int, level: str, trump: str, rules: str = "dalian
         number: How many jokers were put in.
         level: The level of the hand, 3 to 10.
         trump: The trump suit, one of S H C D.
-        rules: A preset or a TOML file.
+        rules: A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml.
     """
     return _lines(rulebook.pickup_choices(checked_rules(rules), level, trump, kitty, number))
 
@@ -102,7 +102,7 @@ def beats(new: str, standing: str | None = None, rules: str = "dalian") -> str:
     Args:
         new: The new bid: copies and suit as 2xH, or all jokers of a kind and the suit they name, as 3xBJ:D.
         standing: The standing bid; leave it out if there is none.
-        rules: A preset or a TOML file.
+        rules: A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml.
     """
     return "yes" if rulebook.bid_beats(checked_rules(rules), new, standing) else "no"
 
@@ -129,7 +129,7 @@ def settle(
         dry: Was the kitty dry?
         levels: The levels of the teams {0, 2} and {1, 3}.
         dealer: The dealer's seat.
-        rules: A preset or a TOML file.
+        rules: A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml.
     """
     result = rulebook.settle(checked_rules(rules), score, dug, big, small, dry, levels, dealer)
     fields = ("winner", "gain", "levels", "next_dealer", "blood", "match_winner")
@@ -144,7 +144,7 @@ def order(level: str, trump: str, rules: str = "dalian") -> str:
     Args:
         level: The level of the hand, 3 to 10.
         trump: The trump suit, one of S H C D.
-        rules: A preset or a TOML file.
+        rules: A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml.
     """
     return "\n".join(" ".join(group) for group in rulebook.strength_order(checked_rules(rules), level, trump))
 
@@ -175,6 +175,7 @@ QUESTIONS: dict[str, Callable[..., str]] = {
     "presets": presets,
 }
 
+ABOUT = f"{(__doc__ or '').partition(chr(10))[0]}\n\nexample: gunzi rulebook order --level 3 --trump S"
 NEXT = "gunzi rulebook --help lists all questions; gunzi demo plays one hand"
 
 
@@ -183,12 +184,10 @@ def main(argv: list[str]) -> int:
     import tyro
 
     try:
-        answer = tyro.extras.subcommand_cli_from_dict(
-            QUESTIONS,
-            prog="gunzi rulebook",
-            args=argv,
-            description=f"{(__doc__ or '').partition(chr(10))[0]}\n\nexample: gunzi rulebook order --level 3 --trump S",
-        )
+        with tyro_errors():
+            answer = tyro.extras.subcommand_cli_from_dict(
+                QUESTIONS, prog="gunzi rulebook", args=argv, description=ABOUT
+            )
     except ValueError as error:
         raise UsageError(str(error)) from None
     print(answer)

@@ -25,7 +25,7 @@ from gunzi_env import engine, observe, starts
 from gunzi_env.deal import mix
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
-from gunzi_eval.arguments import UsageError, check_range, check_seed, check_writable, write_whole
+from gunzi_eval.arguments import UsageError, check_range, check_seed, check_writable, tyro_errors, write_whole
 from gunzi_eval.duplicate import MAX_HANDS, ask
 
 BLOCK = 2048
@@ -117,7 +117,8 @@ def main(argv: list[str]) -> int:
     """``python -m gunzi_eval.starts_cmd``."""
     import tyro
 
-    config = tyro.cli(Starts, args=argv, prog="python -m gunzi_eval.starts_cmd")
+    with tyro_errors():
+        config = tyro.cli(Starts, args=argv, prog="python -m gunzi_eval.starts_cmd")
     unknown = [name for name in config.presets if name not in Rules.presets()]
     if unknown:
         raise UsageError(f"unknown preset {unknown[0]!r}: the presets are {', '.join(Rules.presets())}")

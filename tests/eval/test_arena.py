@@ -220,3 +220,11 @@ def test_the_table_has_every_pair(capsys: pytest.CaptureFixture[str]) -> None:
     )
     lines = [line for line in capsys.readouterr().out.splitlines() if "25.0 [12.5, 37.5]" in line]
     assert len(lines) == 2 and "a-long-name/of-a-run" in lines[0]
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
+def test_a_file_that_cannot_be_made_is_refused_before_playing() -> None:
+    run = gunzi("uniform", "uniform", "--deals", "1", "--json", "/proc/x.json")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("gunzi arena: --json /proc/x.json: cannot write there")
+    assert run.stderr.count("\n") == 1

@@ -228,3 +228,19 @@ def test_bad_settings_are_one_line(arguments: list[str], code: int, names: str) 
     run = gunzi(*arguments)
     assert (run.returncode, run.stderr.count("\n")) == (code, 1), run.stderr
     assert run.stderr.startswith("gunzi play: ") and names in run.stderr
+
+
+def test_ctrl_c_leaves_the_record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    answers = iter(["hint", "hand"])
+
+    def answer(prompt: str) -> str:
+        for text in answers:
+            return text
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", answer)
+    file = tmp_path / "game.txt"
+    with pytest.raises(KeyboardInterrupt):  # which the dispatcher turns into 130
+        play.main(["--seed", "7", "--record", str(file)])
+    game = record.parse(file.read_text())
+    assert len(game.hands) == 1 and not game.hands[0].result

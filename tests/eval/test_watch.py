@@ -308,3 +308,10 @@ def test_notes_are_painted_as_cards() -> None:
     )
     assert "\x1b[31m" in Painter(colour=True, symbols=True).cards("H9")
     assert Painter(colour=False, symbols=False).cards("H9 LJ") == "H9 LJ"
+
+
+def test_a_record_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "hand.txt"
+    assert gunzi("demo", "--record", str(file)).returncode == 0
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert gunzi("replay", str(file)).returncode == 0

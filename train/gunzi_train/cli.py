@@ -16,14 +16,18 @@ from typing import Annotated, Any
 
 import tyro
 
+from gunzi_agents import registry
+from gunzi_agents.base import AgentError
 from gunzi_agents.checkpoint import FOLDER, CheckpointError, listing, sweep
 from gunzi_agents.checkpoint import load as load_checkpoint
-from gunzi_env.rules import load_rules
+from gunzi_env.rules import Rules, load_rules
+from gunzi_eval.arguments import tyro_errors
 from gunzi_train import config as configuration
 from gunzi_train import folder as folders
 from gunzi_train.config import Config, ConfigError
-from gunzi_train.errors import TrainingError
+from gunzi_train.errors import Interrupted, RunFolderError, TrainingError
 from gunzi_train.folder import Plan, RunLock
+from gunzi_train.signals import Stop
 
 RUNS = "runs"
 DESCRIPTION = """Train a bot by self-play (masked PPO, one network in all four seats).
@@ -50,9 +54,10 @@ class Command:
     """Folder of the run, instead of --run."""
     resume: str = ""
     """Go on with a run: its folder, one of its checkpoints, or "auto" for --run or --out if it was begun before.
-    A run goes on with its own settings; only --minutes can be given again."""
+    A run goes on with its own settings; only --minutes can be given again. Going on from an
+    older checkpoint would remove the later ones: that is refused without --overwrite."""
     overwrite: bool = False
-    """Remove an older run in the folder."""
+    """Remove an older run in the folder; with --resume CHECKPOINT, remove the checkpoints later than that one."""
     dry_run: bool = False
     """Print every setting and write nothing."""
     settings: Annotated[Config, tyro.conf.arg(name="")] = field(default_factory=Config)
@@ -62,16 +67,18 @@ def parse(argv: list[str]) -> tuple[Command, Config]:
     """The command, and the configuration before the command line changed it.
 
     Raises:
-        ConfigError: in the TOML file, or a setting out of bounds.
-        SystemExit: 2 for a bad command line, 0 after ``--help``.
+        ConfigError: in the command line or the TOML file, or a setting out of bounds.
+        SystemExit: 0 after ``--help``.
     """
     options: dict[str, Any] = {"prog": "gunzi train", "description": DESCRIPTION, "args": argv}
     options["config"] = (tyro.conf.FlagCreatePairsOff,)
-    command = tyro.cli(Command, **options)
+    with tyro_errors(error=ConfigError):
+        command = tyro.cli(Command, **options)
     base = Config()
     if command.toml:
         base = configuration.read_toml(command.toml)
-        command = tyro.cli(Command, default=Command(settings=base), **options)
+        with tyro_errors(error=ConfigError):
+            command = tyro.cli(Command, default=Command(settings=base), **options)
     configuration.check(command.settings, "command line")
     return command, base
 
@@ -80,7 +87,11 @@ def main(argv: list[str]) -> int:
     """Entry point of ``gunzi train``; returns the exit code."""
     began = time.monotonic()
     try:
-        return _main(list(argv), began)
+        stop = Stop()
+        try:
+            return _main(list(argv), began, stop)
+        finally:
+            stop.close()
     except (ConfigError, TrainingError, CheckpointError) as error:
         print(f"gunzi train: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
         return error.exit_code
@@ -89,29 +100,46 @@ def main(argv: list[str]) -> int:
         return 130
 
 
-def _main(argv: list[str], began: float) -> int:
+def _main(argv: list[str], began: float, stop: Stop) -> int:
     command, base = parse(argv)
     where = _folder(command)
     if command.resume == "auto":
         if where is None:
             raise ConfigError("command line: --resume auto needs --run or --out")
         if listing(where):
-            return _resume(where, command, began)  # the run's own settings count, whatever is given beside
+            return _resume(where, command, began, stop)  # the run's own settings count, whatever is given beside
     elif command.resume:
         _refuse_changes(command, base)
-        return _resume(Path(command.resume), command, began)
+        return _resume(Path(command.resume), command, began, stop)
     configuration.check_end(command.settings, command.toml or "command line")
+    config, rules = command.settings, load_rules(command.settings.rules)
     if command.dry_run:
-        print(json.dumps(configuration.as_dict(command.settings), indent=2))
+        _check_opponents(config, rules)
+        print(json.dumps(configuration.as_dict(config), indent=2))
         return 0
     run = where or Path(RUNS) / (Path(command.toml).stem if command.toml else "default")
-    config = command.settings
     print(f"gunzi train: {run}, rules {config.rules}, {_processes(config)}{_until(config)}", flush=True)
+    folders.check(run, overwrite=command.overwrite)  # now, for the imports that follow take seconds
+    _check_opponents(config, rules)
+    plan = Plan(config, rules, _bf16(config))
+    stop.check()
     lock = folders.prepare(run, overwrite=command.overwrite)
     try:
-        return _train(run, Plan(config, load_rules(config.rules), _bf16(config)), began)
+        return _train(run, plan, began, stop)
+    except (Interrupted, KeyboardInterrupt):
+        folders.discard(run)
+        raise
     finally:
         lock.release()
+
+
+def _check_opponents(config: Config, rules: Rules) -> None:
+    """Find a wrong name now, not at the first match."""
+    for opponent in config.evaluate.opponents if config.evaluate.every_seconds else ():
+        try:
+            registry.make(opponent, rules)
+        except AgentError as error:
+            raise ConfigError(f"evaluate.opponents: {error}") from None
 
 
 def _refuse_changes(command: Command, base: Config) -> None:
@@ -126,51 +154,72 @@ def _refuse_changes(command: Command, base: Config) -> None:
         )
 
 
-def _resume(given: Path, command: Command, began: float) -> int:
-    run = given if given.is_dir() else given.parent.parent if given.parent.name == FOLDER else given.parent
+def _resume(given: Path, command: Command, began: float, stop: Stop) -> int:
+    if given.is_dir():
+        inside = given.name == FOLDER and not (given / FOLDER).is_dir()
+        run = given.parent if inside else given
+    else:
+        run = given.parent.parent if given.parent.name == FOLDER else given.parent
     print(f"gunzi train: going on with {given}", flush=True)
     if not run.is_dir():
         raise CheckpointError(given, "is not there")
+    plan, counters, said = _find(given, command.settings.minutes)  # before anything is written
+    _later(given, run, counters, command.overwrite)
+    _check_opponents(plan.config, plan.rules)
+    if command.dry_run:
+        print(*said, json.dumps(configuration.as_dict(plan.config), indent=2), sep="\n")
+        return 0
     lock = RunLock(run)
     try:
-        plan, counters = _find(given, run)
-        if command.settings.minutes:
-            plan = dataclasses.replace(plan, config=dataclasses.replace(plan.config, minutes=command.settings.minutes))
-        if command.dry_run:
-            print(json.dumps(configuration.as_dict(plan.config), indent=2))
-            return 0
+        for stale in sweep(run / FOLDER) + sweep(run):
+            print(f"removed {stale.name}, left by a process that was killed while saving", flush=True)
+        plan, counters, said = _find(given, command.settings.minutes)  # again: now nobody else writes here
+        print(*said, sep="\n", flush=True)
         if counters["total"] and counters["updates"] >= counters["total"]:
             print(f"its schedule of {counters['total']} updates is finished: nothing to do", flush=True)
             return _next(run)
-        for later in listing(run):
-            if int(later.stem.partition("-")[2]) > counters["updates"]:
-                later.unlink()  # damaged, or of a future that is about to be written again
-        return _train(run, plan, began)
+        stop.check()
+        folders.clear(run, _later(given, run, counters, command.overwrite))
+        return _train(run, plan, began, stop)
     finally:
         lock.release()
 
 
-def _find(given: Path, run: Path) -> tuple[Plan, dict[str, Any]]:
-    """The newest usable checkpoint, and what was wrong with newer ones."""
-    for stale in sweep(run / FOLDER) + sweep(run):
-        print(f"removed {stale.name}, left by a process that was killed while saving", flush=True)
+def _find(given: Path, minutes: float) -> tuple[Plan, dict[str, Any], list[str]]:
+    """The newest usable checkpoint: its plan, its counters, and what to say of it and of damaged newer ones."""
     found, damaged = load_checkpoint(given)
-    for error in damaged:
-        print(f"passed over {error}", flush=True)
     counters = found.meta.get("counters")
     if not isinstance(counters, dict) or not {"updates", "hands", "decisions", "total", "seconds"} <= set(counters):
         raise CheckpointError(found.path, "cannot be resumed: it holds weights, but no training")
-    print(f"from {found.path.name}: {counters['updates']} updates, {counters['hands']:,} hands", flush=True)
-    return folders.plan_of(found), counters
+    said = [f"passed over {error}" for error in damaged]
+    said.append(f"from {found.path.name}: {counters['updates']} updates, {counters['hands']:,} hands")
+    plan = folders.plan_of(found)
+    if minutes:
+        plan = dataclasses.replace(plan, config=dataclasses.replace(plan.config, minutes=minutes))
+    return plan, counters, said
 
 
-def _train(run: Path, plan: Plan, began: float) -> int:
+def _later(given: Path, run: Path, counters: dict[str, Any], overwrite: bool) -> list[Path]:
+    """The checkpoints that going on would replace. Of a run folder these are damaged ones; others need --overwrite."""
+    later = [path for path in listing(run) if int(path.stem.partition("-")[2]) > counters["updates"]]
+    if later and not given.is_dir() and not overwrite:
+        many = "1 later checkpoint" if len(later) == 1 else f"{len(later)} later checkpoints"
+        raise RunFolderError(
+            f"{given}: {run} holds {many}, up to {later[0].name}, which going on from here would remove; "
+            f"go on from the newest (--resume {shlex.quote(str(run))}), or add --overwrite"
+        )
+    return later
+
+
+def _train(run: Path, plan: Plan, began: float, stop: Stop) -> int:
     from gunzi_train import distributed, session
 
+    stop.check()
     folders.write_text(run / folders.CONFIG, json.dumps(plan.to_json(), indent=2) + "\n")
     print(f"{'bfloat16' if plan.bf16 else 'float32'} matrix products; Ctrl-C once saves and stops", flush=True)
+    stop.check()
     group = distributed.start(run, plan.config.processes, plan.config.timeout_seconds)
-    code = session.run(run, plan, group, began=began)
+    code = session.run(run, plan, group, began=began, stop=stop)
     if code:
         print(
             f"stopped by a signal after a checkpoint; go on with: gunzi train --resume {shlex.quote(str(run))}",

@@ -135,7 +135,7 @@ class SaveConfig:
     keep: int = _number(3, 1, 10**6)
     """How many to keep."""
     tensorboard: bool = True
-    """Write TensorBoard logs beside metrics.jsonl."""
+    """Whether to write TensorBoard logs beside metrics.jsonl."""
 
 
 @dataclass(frozen=True)

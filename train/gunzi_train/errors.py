@@ -37,3 +37,11 @@ class EmptyMask(TrainingError):
     """A decision without a legal action: a fault of the environment, to be reported with the numbers in the message."""
 
     exit_code = 4
+
+
+class Interrupted(TrainingError):
+    """A signal came before the first update: there is nothing to save."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__("interrupted before the first update")
+        self.exit_code = code

@@ -13,9 +13,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import shutil
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,12 @@ except ImportError:  # no flock on this system: two trainings in one folder go u
 
 CONFIG, METRICS, LOCK, TENSORBOARD, LOGS = "config.json", "metrics.jsonl", "lock", "tensorboard", "workers"
 OURS = (CONFIG, METRICS, TENSORBOARD, LOGS, checkpoint.FOLDER, checkpoint.UNTRAINED)
+_WRITTEN = {
+    TENSORBOARD: re.compile(r"events\.out\.tfevents\."),
+    LOGS: re.compile(r"\d+\.log$|meeting-\d+$"),
+    checkpoint.FOLDER: re.compile(r"update-\d+\.safetensors$|\.saving-"),
+}
+"""The files that training writes into its folders; others there are left alone."""
 
 
 @dataclass(frozen=True)
@@ -94,24 +101,97 @@ class RunLock:
         self._file.close()
 
 
+def check(folder: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that a new run must not use: it holds a run, or files under our names that no run of ours wrote.
+
+    A run without a checkpoint counts as none: it cannot be gone on with.
+    """
+    try:
+        held = checkpoint.listing(folder)
+        foreign = _foreign(folder, held)
+    except OSError as error:
+        raise RunFolderError(f"{folder}: cannot be read ({error.strerror})") from None
+    if foreign:
+        raise RunFolderError(
+            f"{folder}: holds {foreign}, which no training wrote; nothing was removed: take another --run or --out"
+        )
+    if held and not overwrite:
+        raise RunFolderError(
+            f"{folder}: holds a run already; go on with --resume {folder}, or take another --run, or --overwrite it"
+        )
+
+
 def prepare(folder: Path, *, overwrite: bool) -> RunLock:
     """Make the folder of a new run and lock it; an older run there is refused, or removed with ``overwrite``."""
+    check(folder, overwrite=overwrite)  # before anything is written
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunFolderError(f"{folder}: cannot be made ({error.strerror})") from None
     lock = RunLock(folder)
-    taken = [name for name in OURS if (folder / name).exists()]
-    if taken and not overwrite:
+    try:
+        check(folder, overwrite=overwrite)
+        _remove(folder)
+        (folder / checkpoint.FOLDER).mkdir(exist_ok=True)
+    except OSError as error:
         lock.release()
-        raise RunFolderError(
-            f"{folder}: holds a run already; go on with --resume {folder}, or take another --run, or --overwrite it"
-        )
-    for name in taken:
-        path = folder / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    (folder / checkpoint.FOLDER).mkdir()
+        raise RunFolderError(f"{folder}: cannot be cleared ({error.strerror})") from None
+    except RunFolderError:
+        lock.release()
+        raise
     return lock
+
+
+def clear(folder: Path, later: list[Path]) -> None:
+    """Make a run's folder ready to go on: without the checkpoints that are about to be written again."""
+    try:
+        for path in later:
+            path.unlink()
+        (folder / checkpoint.FOLDER).mkdir(exist_ok=True)
+    except OSError as error:
+        raise RunFolderError(f"{folder}: cannot be written to ({error.strerror})") from None
+
+
+def discard(folder: Path) -> None:
+    """Take back what :func:`prepare` made, if no checkpoint was written since; to be called under the lock."""
+    if checkpoint.listing(folder):
+        return
+    with contextlib.suppress(OSError):  # what stays is no checkpoint, so the next run may use the folder
+        _remove(folder)
+        (folder / LOCK).unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def _foreign(folder: Path, held: list[Path]) -> str:
+    """A file under one of our names in a folder that is not recognisably a run; "" where there is none."""
+    config = folder / CONFIG
+    if os.path.lexists(config):
+        try:
+            values = json.loads(config.read_text("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return CONFIG
+        return "" if isinstance(values, dict) and {"config", "rules", "rules_digest"} <= set(values) else CONFIG
+    if held or (folder / checkpoint.UNTRAINED).is_file():
+        return ""
+    for name in OURS:
+        path = folder / name
+        if os.path.lexists(path) and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
+            return name
+    return ""
+
+
+def _remove(folder: Path) -> None:
+    """Remove a run's files, and the folders that are empty then; of a link the link, not what it points to."""
+    for name in OURS:
+        path = folder / name
+        if name not in _WRITTEN or path.is_symlink() or not path.is_dir():
+            path.unlink(missing_ok=True)
+        else:
+            for entry in path.iterdir():
+                if _WRITTEN[name].match(entry.name) and not entry.is_dir():
+                    entry.unlink()
+            if not any(path.iterdir()):
+                path.rmdir()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -7,10 +7,7 @@ and all do it together. Process 0 alone writes files and prints.
 from __future__ import annotations
 
 import math
-import os
-import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,30 +21,11 @@ from gunzi_train.distributed import Group
 from gunzi_train.folder import Plan
 from gunzi_train.logs import Metrics, Progress, clock
 from gunzi_train.ppo import Learner, derived_seed
+from gunzi_train.signals import Stop
 
 FIRST_MATCH = 5.0
 """Seconds until the first match against the rule bots."""
 GO_ON, DONE = 0, 1
-
-
-class Stop:
-    """Turns the first SIGINT or SIGTERM into a stop after the update, the second into an end at once."""
-
-    def __init__(self, at_once: Callable[[], None]) -> None:
-        self.code = GO_ON
-        self._at_once = at_once
-        self._before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def _note(self, number: int, frame: Any) -> None:
-        if self.code:
-            self._at_once()
-            os._exit(128 + number)
-        self.code = 128 + number
-
-    def close(self) -> None:
-        """Give the signals back."""
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
 
 
 class Session:
@@ -220,7 +198,7 @@ def settle_torch() -> None:
     torch.set_flush_denormal(True)
 
 
-def run(run_folder: Path, plan: Plan, group: Group, *, began: float | None = None) -> int:
+def run(run_folder: Path, plan: Plan, group: Group, *, began: float | None = None, stop: Stop | None = None) -> int:
     """Train as one process of ``group``; returns the exit code. Typed errors (errors.py) are passed on.
 
     Args:
@@ -228,7 +206,10 @@ def run(run_folder: Path, plan: Plan, group: Group, *, began: float | None = Non
         plan: the same everywhere.
         group: the processes.
         began: when the command started, by ``time.monotonic``; minutes count from there.
+        stop: for process 0, which tells the others: the signals so far and to come.
     """
+    if stop is not None:
+        stop.abort = group.abort
     settle_torch()
     session = Session(run_folder, plan, group, time.monotonic() if began is None else began)
     if group.rank:
@@ -239,7 +220,6 @@ def run(run_folder: Path, plan: Plan, group: Group, *, began: float | None = Non
     purge = session.learner.updates if plan.resume else None
     session.metrics = Metrics(run_folder, tensorboard=plan.config.save.tensorboard, purge=purge)
     session.progress = Progress()
-    stop = Stop(group.abort)
     try:
         code = session.loop(stop)
         group.close()
@@ -248,6 +228,5 @@ def run(run_folder: Path, plan: Plan, group: Group, *, began: float | None = Non
         group.abort()
         raise
     finally:
-        stop.close()
         session.metrics.close()
         session.progress.close()
