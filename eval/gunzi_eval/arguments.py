@@ -75,6 +75,8 @@ def one_line(box: str) -> str:
         if not words.startswith("For full helptext") and (words or options):
             words = words.replace("Argument helptext:", "expected").replace("Perhaps you meant:", "perhaps you meant")
             sentences.append(f"{words} {options}".strip().removesuffix("."))
+    if len(sentences) == 1 and sentences[0].startswith("Unrecognized"):
+        sentences.append("--help lists those there are")
     return "; ".join(sentences) or "the command line cannot be read"
 
 

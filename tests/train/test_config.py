@@ -66,20 +66,23 @@ def test_folders_and_missing_files_are_no_configurations(tmp_path: Path, capsys:
 
 
 @pytest.mark.parametrize(
-    "argv",
+    ("argv", "named"),
     [
-        ["--ppo.lr", "fast"],
-        ["--ppo.lrr", "1"],
-        ["--net.critic", "oracle"],
-        ["--minutes"],
-        ["one.toml", "two.toml"],
+        (["--ppo.lr", "fast"], "--ppo.lr FLOAT"),
+        (["--ppo.lrr", "1"], "--ppo.lr"),
+        (["--nope"], "--help lists"),
+        (["--net.critic", "oracle"], "privileged"),
+        (["--minutes"], "--minutes"),
+        (["one.toml", "two.toml"], "two.toml"),
     ],
 )
-def test_bad_options_exit_2(argv: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_options_exit_2(
+    argv: list[str], named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as caught:
-        cli.main(argv)
-    assert caught.value.code == 2
+    assert cli.main(argv) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("gunzi train: ") and named in line
     assert not list(tmp_path.iterdir())
 
 
