@@ -64,8 +64,9 @@ def prepared() -> Iterator[Tables]:
     yield position.setup(hands=few, phase="tribute", blood=4, kitty_cards="C4 C6 C7 C8")  # R5.3
     trumps = ["S4 S6 S7 S5 ST", "D4 D4 D6 D6 D7", "H4 H6 H7 H8 H9", "HA HQ HJ D9 C9"]
     yield position.setup(hands=trumps, phase="tribute", blood=2, kitty_cards="C4 C6 C7 C8")  # R5.4: trumps
-    points = ["S5 ST HT H5 HK", "D4 D4 D6 D6 D7", "H4 H6 H7 H8 H9", "HA HQ HJ D9 C9"]
-    yield position.setup(hands=points, phase="tribute", blood=5, kitty_cards="C4 C6 C7 C8")  # R5.4: points
+    # What is given is worth no points but at the levels 5 and 10, so only there can nothing else be left to return.
+    points = ["ST SK HT HK CK", "D4 D4 D6 D6 D7", "H4 H6 H7 H8 H9", "H5 H5 H5 D4 C4"]
+    yield position.setup(hands=points, level=5, phase="tribute", blood=3, kitty_cards="C4 C6 C7 C8")  # R5.4: points
     big = ["S4 S6 S7 S8 S9", "D4 D4 D6 D6 D7", "H4 H6 H7 H8 H9", "BJ BJ BJ BJ HA"]
     yield position.setup("four_deck", hands=big, phase="tribute", blood=2, kitty_cards="C4 C6 C7 C8")  # R5.5
     quads = ["H9 H9 H9 H9", "H4 H4 H4 H4", "H6 H6 H7 H7", "H8 H8 H8 HJ"]
