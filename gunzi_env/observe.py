@@ -133,7 +133,7 @@ def view(t: Tables, idx: Index | None = None, seat: npt.NDArray[np.int8] | None 
         kitty_known=kitty_known,
         kitty_public=t.kitty_public[g],
         kitty_shown=t.kitty_shown[g],
-        known=_known(t, g, me, around, by_seat),
+        known=_known(t, g, me, around),
         shown=planes.minus(by_seat(t.shown), played),
         tribute=t.tribute[:, g],
         giver=np.where(given, relative(t.giver[g]), NOBODY).astype(np.int8),
@@ -158,9 +158,8 @@ def view(t: Tables, idx: Index | None = None, seat: npt.NDArray[np.int8] | None 
     )
 
 
-def _known(t: Tables, g: Index, me: Int8, around: Int8, by_seat: object) -> Words:
+def _known(t: Tables, g: Index, me: Int8, around: Int8) -> Words:
     """Column by column: what was known when play began, less what the seat has played since."""
-    assert callable(by_seat)
     bidding = t.phase[g] <= Phase.BID
     base = np.where(bidding[:, None], t.shown[:, g], t.known[:, g])  # [D, B, seat], absolute
     rows = np.arange(len(g))

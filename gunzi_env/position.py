@@ -93,14 +93,8 @@ def setup(
     """
     rules = load_rules(rules)
     t = Tables(rules, 1)
-    if phase not in PHASES:
-        raise PositionError(f"phase is {phase!r}: it must be one of {', '.join(PHASES)}")
-    if (phase == "follow") != bool(trick) and phase != "lead":
-        raise PositionError(f"phase is {phase!r} and the trick has {len(trick)} plays: only in follow it has some")
-    seats = {"dealer": dealer, "bidder": bidder, "leader": leader, "seat": seat, "first": first}
-    for name, number in (seats | {"passes": passes}).items():
-        if number is not None and (isinstance(number, bool) or number not in range(4)):
-            raise PositionError(f"{name} is {number!r}: it must be within 0..3")
+    _check_phase(phase, trick)
+    _check_seats(dealer=dealer, bidder=bidder, leader=leader, seat=seat, first=first, passes=passes)
     level = parse_level(rules, level)
     both = [level, level] if levels is None else [parse_level(rules, x) for x in levels]
     starts.check(rules, tuple(both), dealer, blood)
@@ -128,6 +122,19 @@ def setup(
         _stand_in_play(t, dealer if leader is None else leader, trick)
     engine.refresh(t, ONE_TABLE)
     return t
+
+
+def _check_phase(phase: str, trick: Sequence[str]) -> None:
+    if phase not in PHASES:
+        raise PositionError(f"phase is {phase!r}: it must be one of {', '.join(PHASES)}")
+    if (phase == "follow") != bool(trick) and phase != "lead":
+        raise PositionError(f"phase is {phase!r} and the trick has {len(trick)} plays: only in follow it has some")
+
+
+def _check_seats(**seats: int | None) -> None:
+    for name, number in seats.items():
+        if number is not None and (isinstance(number, bool) or number not in range(4)):
+            raise PositionError(f"{name} is {number!r}: it must be within 0..3")
 
 
 def _lay_out(
