@@ -60,24 +60,6 @@ def lowest(word: Words) -> npt.NDArray[np.uint8]:
     return bits(~word & (word - ONE))
 
 
-def smear(word: Words) -> Words:
-    """Each word with every bit at or under its highest bit set."""
-    for shift in (1, 2, 4, 8, 16, 32):
-        word = word | (word >> U64(shift))
-    return word
-
-
-def highest(word: Words) -> npt.NDArray[np.int8]:
-    """The highest bit's place; -1 for an empty word."""
-    return np.bitwise_count(smear(word)).astype(np.int8) - np.int8(1)
-
-
-def highest_bit(word: Words) -> Words:
-    """Each word's highest bit alone; 0 for an empty word."""
-    smeared = smear(word)
-    return smeared ^ (smeared >> ONE)
-
-
 def drop_lowest(word: Words, k: Ints, most: int) -> Words:
     """Each word without its ``k`` lowest bits, ``k <= most``."""
     for i in range(most):

@@ -2,8 +2,8 @@
 
 A hand met in a match depends on the levels, on who deals and on the blood owed. Training and benchmarks that
 play single hands draw these from a file per preset, ``data/starts/PRESET.json``, made from whole matches of
-``greedy`` by ``python -m gunzi_eval.starts_cmd``. Another version of a file is another benchmark. Rules that are no preset use the file of the
-preset with as many decks, less the states that they cannot reach.
+``greedy`` by ``python -m gunzi_eval.starts_cmd``. Another version of a file is another benchmark. Rules that are
+no preset use the file of the preset with as many decks, less the states that they cannot reach.
 """
 
 from __future__ import annotations
