@@ -1,4 +1,4 @@
-# Targets: demo, test, proofs, check, lint, types, install, clean. `make demo` on a fresh clone is the whole tour.
+# Targets: demo, test, coverage, soak, mutants, playthroughs, perft, check, lint, types, install, clean. `make demo` on a fresh clone is the whole tour.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := check
-.PHONY: install demo test proofs check lint types clean
+.PHONY: install demo test coverage soak mutants playthroughs perft check lint types clean
 # a failed recipe must not leave a stamp that looks finished
 .DELETE_ON_ERROR:
 
@@ -33,9 +33,25 @@ demo: install
 test: install
 	$(BIN)/python -m pytest -q -n $(WORKERS)
 
-# The slow proofs of the rules: 20,000 hands a preset with every law checked, batch against single, engine against oracle.
-proofs: install
-	$(BIN)/python -m tests.proofs
+# How much of gunzi_env the tests reach, branches counted; fails below the bound in pyproject.toml.
+coverage: install
+	$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term-missing:skip-covered
+
+# The long run: 10^6 random hands with every law checked, 10^5 against the oracle. make soak SHARE=0.01 plays a hundredth.
+SHARE ?= 1
+soak: install
+	$(BIN)/python -m tests.soak --share $(SHARE) --workers $(WORKERS)
+
+# The test of the tests: faults planted one by one, each of which the suite must catch.
+mutants: install
+	$(BIN)/python -m tests.mutants --workers $(WORKERS)
+
+# Write the golden files anew after a change that is meant; git diff shows what it changes.
+playthroughs: install
+	$(BIN)/python -m tests.playthroughs
+
+perft: install
+	$(BIN)/python -m tests.perft
 
 lint: install
 	$(BIN)/ruff check .

@@ -20,7 +20,7 @@ from gunzi_env.planes import BIT, NUM_SLOTS, U64, Words, unpack
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, NUM_HOLDERS, PENDING, PLAYED, Flags, Index, Int8, Int16, Phase, Tables
 
-VERSION = 1
+VERSION = 2
 """Of the View and its encoding: another version is another input for a network."""
 
 _SEATS = np.arange(4, dtype=np.int8)
@@ -194,7 +194,6 @@ _LEVELS = np.arange(3, ACE + 1)
 def _words(v: View) -> Words:
     """The pieces that are sets of slots, ``uint64[B, k]``, in the order of :func:`_word_pieces`."""
     layout = order.layout(v.rules.mixed_trump_rank)
-    support = (v.known[:, :, 1:] | np.concatenate([v.shown[:, :, 1:], np.zeros_like(v.known[:, :, :1])], axis=2))[0]
     best = np.where(v.best_slot >= 0, BIT[v.best_slot], U64(0))
     columns = [
         *v.hand,
@@ -202,7 +201,7 @@ def _words(v: View) -> Words:
         *unseen(v),
         *v.trick[0, :, 1:].T,
         best,
-        *support.T,
+        *v.known[0, :, 1:].T,
         v.kitty[0],
         layout.fives[v.level],
         layout.tens[v.level],

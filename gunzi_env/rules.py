@@ -163,8 +163,16 @@ class Rules:
 
     @property
     def max_score(self) -> int:
-        """R8.4: every point card taken, those of the kitty twice (at most ``kitty_size`` cards of 10)."""
-        return self.total_points + 10 * min(self.kitty_size, 8 * self.decks)
+        """R8.4: all points taken, those of the kitty twice: at best it holds tens and kings, then fives."""
+        tens = min(self.kitty_size, 8 * self.decks)
+        fives = min(self.kitty_size - tens, 4 * self.decks)
+        return self.total_points + 10 * tens + 5 * fives
+
+    @property
+    def max_blood(self) -> int:
+        """R9.6: the largest blood that a hand can leave, all jokers in the kitty."""
+        by_score = max(-(-self.blood_low // 10), (self.max_score - self.blood_high) // 10)
+        return by_score + 3 * self.decks
 
 
 _DEALT_FOUR = {"decks": 4, "hand_size": 52, "kitty_size": 8}

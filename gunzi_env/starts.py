@@ -64,8 +64,8 @@ def check(rules: Rules, levels: tuple[int, ...], dealer: int, blood: int) -> Non
         raise ValueError(f"levels {shown} are not two levels within {rules.first_level}..{rules.last_level}")
     if isinstance(dealer, bool) or dealer not in range(NOBODY, 4):
         raise ValueError(f"dealer is {dealer!r}: it must be a seat 0..3, or -1 for a first hand")
-    if isinstance(blood, bool) or blood not in range(rules.hand_size):
-        raise ValueError(f"blood is {blood!r}: it must be within 0..{rules.hand_size - 1}")
+    if isinstance(blood, bool) or blood not in range(rules.max_blood + 1):
+        raise ValueError(f"blood is {blood!r}: it must be within 0..{rules.max_blood} (R9.6)")
     if dealer == NOBODY and (blood or any(level != rules.first_level for level in levels)):
         raise ValueError("levels and blood need a dealer: the first hand of a match has none (R4.2, R5.1)")
 

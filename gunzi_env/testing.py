@@ -1,41 +1,127 @@
 """The laws of the game as functions, for whoever changes the rules or writes an agent (R11).
 
-``check_tables`` holds at every moment, ``check_actions`` tries every action of one table, ``random_hands``
-plays with both and counts what it met. A violation raises :class:`LawBroken` with what it takes to see it again.
+``check_tables`` holds at every moment, ``check_views`` for all that the seats are told, ``check_actions`` tries
+every action of one table; ``random_hands`` plays with all three and counts what it met. A violation raises
+:class:`LawBroken`, whose ``case`` is a line of text that plays the hand again up to that moment:
 
 >>> from gunzi_env import Rules
 >>> random_hands(Rules.preset("dalian"), 4, seed=1).hands
 4
+>>> case = Case.parse('{"rules": {"preset": "classic"}, "key": [1, 0, 0, 0], "levels": [3, 3], "dealer": -1, '
+...                   '"blood": 0, "actions": []}')
+>>> replay(case).phase
+array([4], dtype=int8)
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import engine, planes, starts
+from gunzi_env import engine, observe, planes, starts
 from gunzi_env.branches import Branches, branches
 from gunzi_env.deal import mix, start_keys
 from gunzi_env.engine import IllegalAction
 from gunzi_env.planes import FULL, U64, bits
 from gunzi_env.rules import Rules
-from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, PENDING, PLAYED, STOCK, Phase, Tables
+from gunzi_env.tables import HAND, KITTY, NOBODY, NUM_HOLDERS, PENDING, PLAYED, STOCK, Phase, Tables
+
+
+@dataclass(frozen=True)
+class Case:
+    """A hand up to some moment: rules, key of the cards, the state it started from, and the actions taken."""
+
+    rules: Rules
+    key: tuple[int, int, int, int]
+    """Seed, table, match and hand."""
+    levels: tuple[int, int]
+    dealer: int
+    """-1 in the first hand of a match (R4.2)."""
+    blood: int
+    actions: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, t: Tables, n: int, actions: Sequence[int]) -> Case:
+        """What has been played at table ``n`` since its hand was dealt."""
+        return cls(
+            t.rules,
+            (int(t.seed[n]), int(t.table_id[n]), int(t.match[n]), int(t.hand[n])),
+            (int(t.levels[n, 0]), int(t.levels[n, 1])),
+            NOBODY if t.first_hand[n] else int(t.dealer[n]),
+            int(t.blood[n]),
+            tuple(int(a) for a in actions),
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> Case:
+        """The case of a line of text; ``ValueError`` or ``KeyError`` where it is none."""
+        values: dict[str, Any] = json.loads(text)
+        options = dict(values["rules"])
+        rules = Rules.from_dict(options, options.pop("preset", "dalian"))
+        seed, table, match, hand = values["key"]
+        first, second = values["levels"]
+        actions = tuple(values["actions"])
+        return cls(rules, (seed, table, match, hand), (first, second), values["dealer"], values["blood"], actions)
+
+    def __str__(self) -> str:
+        named = self.rules.name != "custom"
+        rules = {"preset": self.rules.name} if named else self.rules.as_dict()
+        rules = {key: "none" if value is None else value for key, value in rules.items()}
+        state = {"key": self.key, "levels": self.levels, "dealer": self.dealer, "blood": self.blood}
+        return json.dumps({"rules": rules, **state, "actions": self.actions})
+
+    def start(self) -> Tables:
+        """One table at the hand's first decision."""
+        t = Tables(self.rules, 1)
+        seed, table, match, hand = self.key
+        engine.reset(t, seed, table_ids=np.array([table], U64), match=match, hand=hand, begin=False)
+        state = {"levels": np.array([self.levels]), "dealer": np.array([self.dealer]), "blood": np.array([self.blood])}
+        engine.begin_hand(t, np.zeros(1, np.intp), **state)
+        return t
 
 
 class LawBroken(AssertionError):
-    """A state that the rules do not allow."""
+    """A state that the rules do not allow, at ``table``; ``case`` plays it again."""
+
+    def __init__(self, law: str, table: int = 0, case: Case | None = None) -> None:
+        super().__init__(law if case is None else f"{law}\nat ply {len(case.actions)} of the case\n{case}")
+        self.law, self.table, self.case = law, table, case
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.law, self.table, self.case)
+
+
+def replay(case: Case, every: int = 1) -> Tables:
+    """Play a case again, every law checked at every step; the table it leads to.
+
+    All actions are tried at one step in ``every``. It ends earlier at an action that is not legal any more.
+    """
+    t = case.start()
+    for ply, action in enumerate((*case.actions, None)):
+        try:
+            check_tables(t)
+            check_views(t)
+            if ply % every == 0:
+                check_actions(t, 0)
+        except LawBroken as broken:
+            raise LawBroken(broken.law, 0, Case.of(t, 0, case.actions[:ply])) from None
+        if action is None or t.phase[0] == Phase.OVER or not t.actions.unpack(t.legal)[0, action]:
+            break
+        engine.step(t, [action])
+    return t
 
 
 def _demand(t: Tables, good: npt.NDArray[np.bool_], law: str) -> None:
     if not good.all():
         n = int(np.argmin(good))
-        raise LawBroken(
-            f"{law}: table {n} in phase {Phase(t.phase[n]).name}, seat {t.seat[n]}, rules {t.rules.name}; "
-            f"seed {t.seed[n]}, table id {t.table_id[n]}, match {t.match[n]}, hand {t.hand[n]}, attempt {t.attempt[n]}"
-        )
+        where = f"table {n} in phase {Phase(t.phase[n]).name}, seat {t.seat[n]}, rules {t.rules.name}"
+        raise LawBroken(f"{law}: {where}", n)
 
 
 def check_tables(t: Tables) -> None:
@@ -127,14 +213,40 @@ def check_legal(t: Tables) -> None:
     _demand(t, ~foreign, "only actions of the phase are legal")
 
 
+def check_views(t: Tables) -> None:
+    """Whatever a seat is told of cards that it cannot see is true (R4.4, R5.1, R6.4, R7.3)."""
+    rows, nothing = np.arange(t.num), U64(0)
+    play = t.phase != Phase.OVER
+    pending = t.planes[:, :, PENDING]
+    held = [planes.add(t.planes[:, :, HAND + s], np.where(t.seat == s, pending, nothing)) for s in range(4)]
+    dealer = t.dealer & 3
+    with_dealer = planes.add(t.planes[:, rows, HAND + dealer], t.planes[:, :, KITTY])
+    with_dealer = planes.add(with_dealer, np.where(t.seat == dealer, pending, nothing))
+    for viewer in range(4):
+        view = observe.view(t, None, np.full(t.num, viewer, np.int8))
+        for other in range(4):
+            wrong = planes.minus(view.known[:, :, (other - viewer) & 3], held[other])
+            _demand(t, (wrong[0] == 0) | ~play, f"seat {viewer} is told of cards that seat {other} does not hold")
+        wrong = planes.minus(view.known[:, :, observe.DEALER_OR_KITTY], with_dealer)
+        _demand(t, (wrong[0] == 0) | ~play, f"seat {viewer} is told of cards that are not with the dealer")
+    masks = t.layout.suit_mask[t.level]
+    for seat in range(4):
+        none_left = (held[seat][0, :, None] & masks) == 0
+        _demand(t, (none_left | ~t.void[:, seat]).all(axis=1), f"seat {seat} is void of what it holds")
+
+
 def check_actions(t: Tables, n: int) -> None:
-    """Every legal action of table ``n`` is accepted on a copy; every other one is refused and changes nothing."""
+    """Every legal action of table ``n`` is accepted on a copy; every other one is refused and changes nothing.
+
+    None is legal once the hand is over.
+    """
     row = np.array([n])
     legal = t.actions.unpack(t.legal[row])[0]
     good = np.flatnonzero(legal)
-    copies = t.select(np.repeat(row, len(good)))
-    engine.step(copies, good)
-    check_tables(copies)
+    if len(good):
+        copies = t.select(np.repeat(row, len(good)))
+        engine.step(copies, good)
+        check_tables(copies)
     one = t.select(row)
     before = one.save()
     for action in np.flatnonzero(~legal):
@@ -142,9 +254,9 @@ def check_actions(t: Tables, n: int) -> None:
             engine.step(one, [action])
         except IllegalAction:
             continue
-        raise LawBroken(f"action {t.actions.name(int(action), int(t.level[n]))} is not legal, but was accepted")
+        raise LawBroken(f"action {t.actions.name(int(action), int(t.level[n]))} is not legal, but was accepted", n)
     if one.save() != before:
-        raise LawBroken("a refused action changed the table")
+        raise LawBroken("a refused action changed the table", n)
 
 
 @dataclass
@@ -160,36 +272,57 @@ class Met:
     branches: Branches = field(default_factory=Counter)
 
 
+class _Trail:
+    """The actions of every table since its hand began."""
+
+    def __init__(self, tables: int) -> None:
+        self.steps: list[npt.NDArray[np.uint16]] = []
+        self.since = np.zeros(tables, np.intp)
+
+    def add(self, actions: npt.NDArray[np.int32]) -> None:
+        self.steps.append(actions.astype(np.uint16))
+        old = int(self.since.min())
+        if old > 1000:  # a long run must not fill the memory
+            del self.steps[:old]
+            self.since -= old
+
+    def restart(self, rows: npt.NDArray[np.intp]) -> None:
+        self.since[rows] = len(self.steps)
+
+    def case(self, t: Tables, n: int) -> Case:
+        return Case.of(t, n, [int(actions[n]) for actions in self.steps[self.since[n] :]])
+
+
 def random_hands(
     rules: Rules, hands: int, *, seed: int = 0, pass_probability: float = 0.0, tables: int = 256, every: int = 500
 ) -> Met:
     """Play ``hands`` random hands from the published start states, every law checked at every step.
 
-    ``pass_probability``: how often a bid is passed without a look. At one decision in ``every`` all actions are tried.
+    ``pass_probability``: how often a bid is passed without a look. At one decision in ``every`` all actions are
+    tried, and all that is told to the seats is checked at one step in 50.
     """
     met = Met(rules)
     t = Tables(rules, min(tables, hands))
     engine.reset(t, seed, begin=False)
-    everyone = np.arange(t.num)
-    _start(t, everyone)
+    _start(t, np.arange(t.num))
+    trail = _Trail(t.num)
     started = t.num
     step = 0
     playing = np.ones(t.num, np.bool_)
     while playing.any():
-        check_tables(t)
         step += 1
         key = mix(U64(seed), t.table_id, t.match, t.hand, np.uint64(step))
+        tried = np.flatnonzero(playing & (key % U64(every) == 0))
+        _check_all(t, trail, tried, views=step % 50 == 0)
+        met.tried += len(tried)
         _count(met, t, playing)
-        for n in np.flatnonzero(playing & (key % U64(every) == 0)):
-            check_actions(t, int(n))
-            met.tried += 1
         actions = random_actions(t, key, pass_probability)
         before = t.clone()
-        engine.step(t, actions)
+        _step(t, trail, before, actions)
         met.branches.update(branches(before, t, actions, playing))
         over = np.flatnonzero(playing & (t.phase == Phase.OVER))
         if len(over):
-            check_tables(t)
+            _check_all(t, trail, over[:0], views=False)
             met.hands += len(over)
             again = over[: max(0, hands - started)]
             started += len(again)
@@ -197,7 +330,34 @@ def random_hands(
             if len(again):
                 t.hand[again] += 1
                 _start(t, again)
+            trail.restart(over)
     return met
+
+
+def _check_all(t: Tables, trail: _Trail, tried: npt.NDArray[np.intp], views: bool) -> None:
+    try:
+        check_tables(t)
+        if views:
+            check_views(t)
+        for n in tried:
+            check_actions(t, int(n))
+    except LawBroken as broken:
+        raise LawBroken(broken.law, broken.table, trail.case(t, broken.table)) from None
+
+
+def _step(t: Tables, trail: _Trail, before: Tables, actions: npt.NDArray[np.int32]) -> None:
+    """One step; what the engine raises is laid at the door of the table that did it."""
+    try:
+        engine.step(t, actions)
+    except Exception as error:
+        trail.add(actions)
+        for n in np.flatnonzero(before.phase != Phase.OVER):
+            try:
+                engine.step(before.select(np.array([n])), actions[n : n + 1])
+            except Exception:
+                break
+        raise LawBroken(f"{type(error).__name__}: {error}", int(n), trail.case(before, int(n))) from error
+    trail.add(actions)
 
 
 def random_actions(t: Tables, keys: npt.NDArray[np.uint64], pass_probability: float) -> npt.NDArray[np.int32]:

@@ -197,7 +197,7 @@ def settle(
         gain[attacking] = 1 + jokers
     after = [_raised(rules, levels[t], gain[t], t == dealing) for t in (0, 1)]
     if rules.j_reset and dug and levels[dealing] == 11:
-        after[dealing] = 3  # R9.8
+        after[dealing] = rules.first_level  # R9.8
     for team in (0, 1):
         if after[team] > rules.last_level:
             match_winner = team

@@ -1,20 +1,8 @@
-"""The slow proofs: ``python -m tests.proofs`` (``make proofs``), not part of the suite.
-
-* 20,000 random hands a preset, half of them with bids passed nine times in ten, every law of
-  :mod:`gunzi_env.testing` checked at every step and all actions tried at one decision in 500;
-* the variants of ``test_oracle`` likewise, for the options that no preset uses;
-* prepared deals and positions for what random play does not meet; both counts are printed, and every branch
-  must have been reached by one or the other;
-* one table alone and in a batch of 1,000: 200 matches, action by action;
-* engine against oracle, every field at every ply.
-"""
+"""Deals and positions that lead to the branches of the rules that random play hardly ever meets."""
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 
@@ -27,10 +15,7 @@ from gunzi_env.planes import U64
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.tables import Phase, Tables
 from tests.rules.game import deck
-from tests.test_batch import play_matches
-from tests.test_oracle import VARIANTS, play_against_oracle
-
-TABLES = 2048
+from tests.variants import VARIANTS
 
 
 def dealt(rules: Rules, cards: list[int], dealer: int, blood: int = 0) -> Tables:
@@ -58,8 +43,7 @@ def prepared() -> Iterator[Tables]:
     yield position.setup(hands=one_each, kitty_cards="BJ BJ BJ H4 H6 H7", score=5)  # R9.5
     high = dataclasses.replace(dalian, level_at_high=True)
     yield position.setup(high, hands=one_each, score=200)  # R9.7
-    jack = dataclasses.replace(dalian, **VARIANTS["jack"])
-    yield position.setup(jack, hands=["S4", "SA", "S7", "S8"], level="J", score=5)  # R9.8
+    yield position.setup(VARIANTS["jack"], hands=["S4", "SA", "S7", "S8"], level="J", score=5)  # R9.8
     few = ["S4 S6 S7 S8 S9", "S4 S6 S7 S8 S9", "S4 S6 S7 S8 S9", "H5 HT HK D5 C9"]
     yield position.setup(hands=few, phase="tribute", blood=4, kitty_cards="C4 C6 C7 C8")  # R5.3
     trumps = ["S4 S6 S7 S5 ST", "D4 D4 D6 D6 D7", "H4 H6 H7 H8 H9", "HA HQ HJ D9 C9"]
@@ -107,71 +91,3 @@ def every_name() -> set[str]:
     impossible |= {"R7.5 3 led, demand 5", "R7.5 2 led, demand 5", "R7.3 1 led, fewer held"}
     impossible |= {f"R7.5 1 led, demand {floor}" for floor in (2, 3, 4, 5)}
     return names - impossible
-
-
-def prove_laws(hands: int) -> bool:
-    """Random hands under every preset and variant; returns whether every branch was reached."""
-    total: Counter[str] = Counter()
-    for name in Rules.presets():
-        rules = Rules.preset(name)
-        started = time.perf_counter()
-        first = testing.random_hands(rules, hands // 2, seed=1, tables=TABLES)
-        second = testing.random_hands(rules, hands - hands // 2, seed=2, pass_probability=0.9, tables=TABLES)
-        phases = first.phases + second.phases
-        seconds = time.perf_counter() - started
-        print(
-            f"{name}: {first.hands + second.hands} hands, {first.decisions + second.decisions} decisions checked, "
-            f"all actions tried at {first.tried + second.tried}, {seconds:.0f} s"
-        )
-        print("  " + ", ".join(f"{phase} {number}" for phase, number in sorted(phases.items())), flush=True)
-        total += first.branches + second.branches
-    for name, changes in VARIANTS.items():
-        rules = dataclasses.replace(Rules.preset("dalian"), **changes)
-        met = testing.random_hands(rules, max(1, hands // 40), seed=3, pass_probability=0.5)
-        total += met.branches
-        print(f"variant {name}: {met.hands} hands, {met.decisions} decisions checked", flush=True)
-    special: Counter[str] = Counter()
-    for number, table in enumerate(prepared()):
-        special += play_out(table, number)
-    print(f"\n{'branch':<44}{'random':>10}{'prepared':>10}")
-    missing = []
-    for name in sorted(every_name()):
-        print(f"{name:<44}{total[name]:>10}{special[name]:>10}")
-        missing += [name] if not total[name] + special[name] else []
-    print("every branch was reached" if not missing else f"NOT REACHED: {', '.join(missing)}", flush=True)
-    return not missing
-
-
-def prove_batch(matches: int) -> bool:
-    """One table alone and in a batch of 1,000."""
-    rules = Rules.preset("dalian")
-    ids = np.arange(1000, dtype=U64)
-    alone = play_matches(rules, ids[500:501], 0, matches)
-    same = play_matches(rules, ids, 500, matches) == alone
-    print(f"one table alone and in a batch of 1,000: {matches} matches, {len(alone)} plies, equal: {same}", flush=True)
-    return same
-
-
-def prove_oracle(hands: int) -> bool:
-    """Engine against oracle; raises at the first difference."""
-    for name in Rules.presets():
-        rounds = max(1, hands // 64)
-        plies = sum(play_against_oracle(Rules.preset(name), 32, rounds, 100 + p, p / 10) for p in (0, 9))
-        print(f"oracle, {name}: {64 * rounds} hands, {plies} plies equal in every field", flush=True)
-    return True
-
-
-def main(argv: list[str]) -> int:
-    """Run the proofs; 0 if all hold."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hands", type=int, default=20_000, help="random hands a preset; 0, here or below: leave out")
-    parser.add_argument("--matches", type=int, default=200, help="matches alone and in a batch")
-    parser.add_argument("--oracle", type=int, default=640, help="hands a preset against the oracle")
-    options = parser.parse_args(argv)
-    proofs = ((prove_laws, options.hands), (prove_batch, options.matches), (prove_oracle, options.oracle))
-    held = [proof(number) for proof, number in proofs if number]
-    return 0 if all(held) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
