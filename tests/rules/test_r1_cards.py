@@ -49,6 +49,21 @@ def test_r1_2_sizes_must_add_up() -> None:
         Rules(hand_size=38, kitty_size=6)
     with pytest.raises(RulesError, match="kitty"):
         Rules(hand_size=40, kitty_size=2)
+    with pytest.raises(RulesError, match="kitty"):
+        Rules(decks=4, hand_size=54, kitty_size=0)
+    with pytest.raises(RulesError, match="hand_size"):
+        Rules(decks=4)  # the sizes of three decks
+
+
+@pytest.mark.parametrize(("decks", "hand", "kitty"), [(3, 38, 10), (3, 36, 18), (4, 53, 4), (4, 51, 12)])
+def test_r1_2_other_sizes_are_dealt_and_buried(decks: int, hand: int, kitty: int) -> None:
+    """R1.2: any split that adds up, down to a kitty of 4; the dealer buries as many as he took."""
+    game = dealt(Rules(decks=decks, hand_size=hand, kitty_size=kitty), dealer=0).decline()
+    assert (game.phase, int(game.t.need[0])) == ("bury", kitty)
+    assert [len(game.hand(seat).split()) for seat in range(4)] == [hand + kitty, hand, hand, hand]
+    game.hurry("lead")
+    assert [len(game.hand(seat).split()) for seat in range(4)] == [hand] * 4
+    assert len(game.kitty.split()) == kitty
 
 
 @pytest.mark.parametrize("preset", ["dalian", "four_deck"])

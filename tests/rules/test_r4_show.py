@@ -107,6 +107,27 @@ def test_r4_2_when_one_declines_the_next_to_draw_one_is_asked() -> None:
     assert (game.dealer, game.trump) == (1, "C")
 
 
+def test_r4_2_a_small_joker_drawn_after_declining_asks_nothing() -> None:
+    """R4.2: he is asked at his first card, and then at his fifth, the next big joker."""
+    game = dealt(draws={2: "BJ . LJ LJ BJ D9"}).play("2 pass")
+    assert (game.phase, game.seat, len(game.hand(2).split())) == ("show", 2, 5)
+
+
+def test_r4_2_a_small_joker_is_not_shown() -> None:
+    """R4.2: small jokers to 0 and 1 ask nobody; the first question is 3's, with his second card, a big joker."""
+    game = dealt(draws={0: "LJ LJ", 1: "LJ S4", 3: "S5 BJ"})
+    assert (game.seat, game.legal, game.hand(3)) == (3, ["pass", "show"], "S5 BJ")
+
+
+@pytest.mark.parametrize(("suited", "trump"), [("C2", "C"), ("H3", "H"), ("S3", "S"), ("D2", "D")])
+def test_r4_2_a_2_or_a_level_card_is_a_suited_card(suited: str, trump: str) -> None:
+    """R4.2: trumps though they will be, they name the suit: drawn by him, or first in the kitty."""
+    assert dealt(draws={0: f"BJ {suited} S9"}).play("0 show").trump == trump
+    kitty = f"LJ {suited} S9 H4 C5 D6"
+    game = dealt(last={3: "BJ"}, kitty=kitty, draws={0: "BJ BJ"}, spare=0).play("0 pass", "0 pass", "3 show")
+    assert (game.dealer, game.trump) == (3, trump)
+
+
 def test_r4_2_no_further_suited_card_then_the_kitty() -> None:
     """R4.2: the joker is the last card drawn; the first suited card of the kitty, top first, is a diamond."""
     game = dealt(last={3: "BJ"}, kitty="LJ D9 H4 H5 H6 H7", draws={0: "BJ BJ"}, spare=0)
@@ -148,6 +169,17 @@ def test_r4_2_a_show_in_the_window_takes_the_suit_from_the_kitty() -> None:
     game = window(dealt(first=2, draws={1: "BJ", 2: "BJ", 3: "BJ"}, kitty="C9 H4 H5 H6 H7 H8"))
     game.play("2 show")
     assert (game.dealer, game.trump) == (2, "C")
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_r4_2_in_the_window_every_holder_is_asked_from_the_first_seat_on(first: int) -> None:
+    """R4.2, R4.6: the first seat, its partner and its previous hold a big joker each; then nobody has shown."""
+    holders = [(first + k) % 4 for k in (0, 2, 3)]
+    game = window(dealt(first=first, draws=dict.fromkeys(holders, "BJ"), kitty="C9 H8 H7 H6 H5 H4"))
+    for seat in holders:
+        assert (game.phase, game.seat, game.legal) == ("show", seat, ["pass", "show"])
+        game.play(f"{seat} pass")
+    assert (game.phase != "show", game.dealer, game.trump) == (True, first, "C")  # R4.3: the nine is the largest
 
 
 def test_r4_2_auto_shows_the_first_big_joker_by_itself() -> None:

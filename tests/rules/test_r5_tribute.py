@@ -1,4 +1,4 @@
-"""R5: tribute, return, exemption. In the positions seat 0 deals, so seat 3 gives."""
+"""R5.0-4: tribute and return. In the positions seat 0 deals, so seat 3 gives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.rules.game import Game, dealt, placed
 
 DALIAN = Rules.preset("dalian")
 NO_LEVEL_POINTS = dataclasses.replace(DALIAN, tribute_level_points=False)
-EXEMPT = dataclasses.replace(DALIAN, anti_tribute=True)
+MIXED_SEVEN = dataclasses.replace(DALIAN, mixed_trump_rank=7)
 KITTY = "S7 H7 C7 D7 S8 H8"
 
 
@@ -118,6 +118,27 @@ def test_r5_1_among_equal_trumps_too(hand: str, choices: list[str]) -> None:
     assert tribute_choices("dalian", 3, "S", hand, 1) == choices
 
 
+@pytest.mark.parametrize(
+    ("hand", "blood", "choices"),
+    [
+        ("H7 C7 D7 S2 SA", 1, ["C7", "D7", "H7"]),
+        ("H7 C7 D7 S2 SA", 2, ["C7 D7", "H7 C7", "H7 D7"]),
+        ("S7 H7 C7 D7 S2", 1, ["S7"]),
+        ("S7 H7 C7 D7 S2", 3, ["S7 C7 D7", "S7 H7 C7", "S7 H7 D7"]),
+        ("H3 H7 C7 D7 S2", 2, ["H3 C7", "H3 D7", "H3 H7"]),
+    ],
+)
+def test_r5_1_among_equal_mixed_trumps(hand: str, blood: int, choices: list[str]) -> None:
+    """R5.1, R2.6: three of the four sevens are equals, below the seven of spades and the level cards, above the 2s."""
+    assert tribute_choices(MIXED_SEVEN, 3, "S", hand, blood) == choices
+
+
+def test_r5_1_the_giver_is_asked_among_equal_mixed_trumps() -> None:
+    game = owed(1, "S4 H6 C6 D6", "H7 D7 D7 S2", rules=MIXED_SEVEN)
+    assert (game.phase, game.seat, game.legal) == ("tribute", 3, ["H7", "D7"])
+    assert game.play("3 H7").tribute == "H7"
+
+
 def test_r5_1_one_by_one_from_the_highest_down() -> None:
     """R5.1: two of three aces: the last in order cannot be named first."""
     game = owed(2, "S4 H6 C6 D6", "HA CA DA H9")
@@ -151,6 +172,19 @@ def test_r5_2_level_cards_are_given_though_worth_points(level: int | str, hand: 
     """R5.2, tribute_level_points=True: both tens (fives) and the ace, but no king. False: the ace alone."""
     assert tribute_choices(DALIAN, level, "S", hand, 3) == [given]
     assert tribute_choices(NO_LEVEL_POINTS, level, "S", hand, 3) == ["SA"]
+
+
+@pytest.mark.parametrize(("rank", "card"), [(10, "T"), (13, "K")])
+def test_r5_2_mixed_trumps_worth_points_are_never_given(rank: int, card: str) -> None:
+    """R5.2, R2.6: trumps above the 2s, but point cards, and no level cards: the 2 and the ace instead."""
+    mixed = dataclasses.replace(DALIAN, mixed_trump_rank=rank)
+    assert tribute_choices(mixed, 3, "S", f"S{card} H{card} S2 HA", 2) == ["S2 HA"]
+
+
+def test_r5_2_where_the_mixed_rank_is_the_level_they_are_level_cards() -> None:
+    """R5.2, R2.6: at level 10 the class is absent: tens are given as level cards."""
+    mixed = dataclasses.replace(DALIAN, mixed_trump_rank=10)
+    assert tribute_choices(mixed, "T", "S", "ST HT S2 HA", 2) == ["ST HT"]
 
 
 def test_r5_2_in_all_presets_level_cards_are_given() -> None:
@@ -217,72 +251,3 @@ def test_r5_4_hands_are_equal_again() -> None:
     game = owed(2, "S4 H6 C6 HK", "BJ SA H5 HT")  # H6 and C6 go back unasked
     assert game.phase == "bury"
     assert [len(game.hand(s).split()) for s in range(4)] == [4 + 6, 4, 4, 4]
-
-
-# R5.5 ------------------------------------------------------------------------------------------------
-
-ALL_FOUR = "BJ BJ BJ BJ"
-
-
-def test_r5_5_giver_with_all_big_jokers_turns_the_tribute_round() -> None:
-    """R5.5: the dealer gives his two largest to seat 3, who returns two."""
-    hands = ["SA S4 H6 C6 HK HQ", "C4 C5 C8 C9 CJ CQ", "D4 D5 D8 D9 DJ DQ", f"{ALL_FOUR} H4 H8"]
-    game = placed("four_deck", hands=hands, phase="tribute", blood=2, kitty_cards=KITTY + " C7 D7")
-    assert (game.phase, game.tribute) == ("bury", "S4 SA")  # seat 3 has just two cards it may return first
-    assert game.hand(3) == "S4 SA BJ BJ BJ BJ"
-    assert {"H4", "H8"} <= set(game.hand(0).split())
-
-
-def test_r5_5_by_the_same_rules() -> None:
-    """R5.5: R5.1 (the dealer chooses between suits), R5.2 (no king), R5.4 (seat 3 chooses what it returns)."""
-    hands = ["HA DA SK ST C6 D6 H6", "C4 C5 C8 C9 CT CJ CQ", "D4 D5 D8 D9 DT DJ DQ", f"{ALL_FOUR} H4 H8 H9"]
-    game = placed("four_deck", hands=hands, phase="tribute", blood=1, kitty_cards=KITTY + " C7 D7")
-    assert (game.phase, game.seat, game.legal) == ("tribute", 0, ["HA", "DA"])
-    game.play("0 DA")
-    assert (game.phase, game.seat, game.legal) == ("return", 3, ["H4", "H8", "H9", "DA"])
-    game.play("3 H9")
-    assert (game.sees(3, of=0), game.sees(1, of=0)) == ("H9", "")
-    assert "H9" in game.hand(0).split() and "DA" in game.hand(3).split()
-
-
-def test_r5_5_givers_partner_with_all_of_them_cancels_it() -> None:
-    """R5.5: no tribute, and the blood is settled."""
-    hands = ["SA S4 H6 C6 HK HQ", f"{ALL_FOUR} C4 C5", "D4 D5 D8 D9 DJ DQ", "H4 H8 S9 SJ SQ HA"]
-    game = placed("four_deck", hands=hands, phase="tribute", blood=2, kitty_cards=KITTY + " C7 D7")
-    assert (game.phase, game.tribute, game.hand(3)) == ("bury", "", "S9 SJ SQ H4 H8 HA")
-
-
-@pytest.mark.parametrize("holder", [1, 3])
-def test_r5_5_the_jokers_are_shown_to_all(holder: int) -> None:
-    hands = ["SA S4 H6 C6 HK HQ", "C4 C5 C8 C9 CJ CQ", "D4 D5 D8 D9 DJ DQ", "H4 H8 H9 SJ SQ HA"]
-    hands[holder] = f"{ALL_FOUR} {hands[holder][:5]}"
-    game = placed("four_deck", hands=hands, phase="tribute", blood=2, kitty_cards=KITTY + " C7 D7")
-    assert [game.sees_shown(seat, of=holder) for seat in range(4)] == [ALL_FOUR] * 4
-
-
-@pytest.mark.parametrize("holder", [0, 2])
-def test_r5_5_not_when_the_dealers_hold_them(holder: int) -> None:
-    hands = ["SA S4 H6 C6", "C4 C5 C8 C9", "D4 D5 D8 D9", "HA SQ H8 H9"]
-    hands[holder] = ALL_FOUR
-    game = placed("four_deck", hands=hands, phase="tribute", blood=1, kitty_cards=KITTY + " C7 D7")
-    assert (game.phase, game.tribute) == ("return", "SQ")
-    assert game.sees_shown(1, of=holder) == ""
-
-
-def test_r5_5_three_of_four_are_not_all() -> None:
-    hands = ["SA S4 H6 C6", "C4 C5 C8 C9", "D4 D5 D8 D9", "BJ BJ BJ H9"]
-    game = placed("four_deck", hands=hands, phase="tribute", blood=1, kitty_cards=KITTY + " C7 D7")
-    assert (game.phase, game.seat, game.legal) == ("tribute", 3, ["BJ"])
-
-
-def test_r5_5_only_where_blood_is_owed() -> None:
-    hands = ["SA S4 H6 C6", "C4 C5 C8 C9", "D4 D5 D8 D9", ALL_FOUR]
-    game = placed("four_deck", hands=hands, phase="tribute", blood=0, kitty_cards=KITTY + " C7 D7")
-    assert (game.phase, game.sees_shown(0, of=3)) == ("bury", "")
-
-
-@pytest.mark.parametrize(("rules", "tribute"), [(DALIAN, "BJ BJ BJ"), (EXEMPT, "SJ SQ SA")])
-def test_r5_5_is_an_option(rules: Rules, tribute: str) -> None:
-    """R5.5: with three decks, off (dalian) and on."""
-    game = owed(3, "SA SQ SJ H6", "BJ BJ BJ H9", rules=rules)
-    assert game.tribute == tribute

@@ -43,6 +43,26 @@ def test_r6_6_which_kitty_is_dry(cards: str, ordinary: bool, neutral: bool) -> N
     assert not is_dry(NEVER, 3, "S", cards)
 
 
+@pytest.mark.parametrize(
+    ("level", "cards", "ordinary", "neutral"),
+    [
+        (3, "H4 H6 C8 D9 H7 S7", True, True),  # side cards and mixed trumps, the trump suit's among them
+        (3, "H4 H6 C8 D9 C7 H2", True, True),
+        (3, "S4 S6 H7 S7 D2 BJ", True, True),  # trumps alone
+        (3, "H4 H6 C8 D9 S7 S4", False, False),  # an ordinary trump besides
+        (3, "H4 H6 C8 D9 S7 D3", True, False),  # a level card besides
+        (7, "H4 H6 C8 D9 DJ H7", True, False),  # where 7 is the level its cards are level cards, and not permanent
+        (7, "H4 H6 C8 D9 DJ S7", True, False),
+        (7, "S4 S6 S9 H7 S7 BJ", True, True),
+    ],
+)
+def test_r6_6_mixed_trumps_are_permanent(level: int, cards: str, ordinary: bool, neutral: bool) -> None:
+    """R6.6, R2.6 with mixed sevens, spades trump: ordinary_trump and permanent_neutral."""
+    rules = dataclasses.replace(DALIAN, mixed_trump_rank=7)
+    assert is_dry(rules, level, "S", cards) is ordinary
+    assert is_dry(dataclasses.replace(rules, dry_pot="permanent_neutral"), level, "S", cards) is neutral
+
+
 DRY = "H4 H6 C7 D9 DT DQ"
 
 
@@ -116,6 +136,40 @@ def test_r6_6_its_jokers_give_neither_levels_nor_blood_and_end_no_match() -> Non
     wet, dry = settle("dalian", 100, False, big=3), settle("dalian", 100, False, big=3, dry=True)
     assert (wet.gain, wet.match_winner) == ((7, 0), 0)
     assert (dry.gain, dry.blood, dry.match_winner) == ((1, 0), 0, None)
+
+
+@pytest.mark.parametrize(
+    ("dry", "gain", "levels", "blood", "match_winner"),
+    [(True, [1, 0], [4, 3], 0, -1), (False, [8, 0], None, 0, 0)],
+)
+def test_r6_6_nor_at_the_end_of_a_hand_that_was_played(
+    dry: bool, gain: list[int], levels: list[int] | None, blood: int, match_winner: int
+) -> None:
+    """R6.6: three big jokers and a small one guarded at S = 100; not dry they give seven levels and end the match."""
+    game = placed(hands=["HA", "H8", "H7", "H6"], kitty_cards="S4 S6 BJ BJ BJ LJ", dry=dry, score=100).play("0 HA")
+    t = game.t
+    assert (game.phase, bool(t.dug[0]), t.gain[0].tolist()) == ("over", False, gain)
+    assert levels is None or t.next_levels[0].tolist() == levels  # void once the match has ended (R9.3)
+    assert (t.next_blood[0], t.match_winner[0]) == (blood, match_winner)
+
+
+@pytest.mark.parametrize(("dry", "gain", "blood", "match_winner"), [(True, [0, 1], 0, -1), (False, [0, 8], 0, 1)])
+def test_r6_6_nor_when_it_is_dug(dry: bool, gain: list[int], blood: int, match_winner: int) -> None:
+    """R6.6: the same kitty dug at S = 130."""
+    game = placed(hands=["H8", "HA", "H7", "H6"], kitty_cards="S4 S6 BJ BJ BJ LJ", dry=dry, score=130).play("0 H8")
+    t = game.t
+    assert (game.phase, bool(t.dug[0]), t.gain[0].tolist()) == ("over", True, gain)
+    assert (t.next_blood[0], t.match_winner[0]) == (blood, match_winner)
+
+
+def test_r6_6_a_dealt_kitty_of_trumps_with_all_big_jokers() -> None:
+    """R6.6: all six are trumps, so it is dry; the hand is played to its end and the match goes on, J = 0."""
+    game = bid(dataclasses.replace(DALIAN, sweep_ends_match=False), kitty="S4 S6 BJ BJ BJ LJ")
+    assert (game.phase, bool(game.t.dry[0])) == ("lead", True)
+    t = game.hurry("over").t
+    low, high = max(0, 80 - game.score), max(0, game.score - 150)
+    assert (t.match_winner[0], t.next_blood[0]) == (-1, -(-low // 10) + high // 10)  # R9.6, the score part alone
+    assert t.gain[0].sum() == ((game.score >= 120) == bool(t.dug[0]))  # R9: one level, or none
 
 
 def test_r6_6_its_points_count_as_usual() -> None:

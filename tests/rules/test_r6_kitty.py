@@ -115,6 +115,15 @@ def test_r6_3_holds_for_whoever_buries() -> None:
     assert game.play("1 BJ").legal == ["LJ", "pass"]
 
 
+def test_r6_3_a_limit_below_his_big_jokers_leaves_no_small_one() -> None:
+    """R6.3 with R6.5: three big jokers and a small one, two cards to pick up: only big ones go in."""
+    game = buried("H4 C6 HK HT H5 C5", "S4 S5 S6 S7", "BJ BJ BJ LJ", "H9 HJ HQ HA", "C9 CJ CQ CA", seat=1)
+    assert game.legal == ["BJ", "pass"]
+    assert game.play("1 BJ").legal == ["BJ", "pass"]
+    game.play("1 BJ")  # two are in: he is not asked further
+    assert (game.phase, game.hand(1), game.kitty) == ("lead", "H4 C6 LJ BJ", "H5 HT HK C5 BJ BJ")
+
+
 # R6.4 ------------------------------------------------------------------------------------------------
 
 
@@ -201,6 +210,54 @@ def test_r6_5_the_smallest_cards(kitty: str, n: int, choices: list[str]) -> None
     assert pickup_choices("dalian", 3, "S", kitty, n) == choices
 
 
+@pytest.mark.parametrize(
+    ("level", "kitty", "most", "smallest"),
+    [
+        (5, "H5 C5 S5 SA HK HT", 1, "SA"),  # the fives are level cards and stay point cards
+        ("T", "HT ST DT H2 SK H5", 1, "H2"),
+        ("T", "HT ST H3 H4 S2 BJ", 3, "S2 H3 H4"),
+        (6, "H6 S6 HK HT H5 BJ", 2, "S6 H6"),  # level cards without points are picked up
+    ],
+)
+def test_r6_5_level_cards_worth_points_are_never_picked_up(
+    level: int | str, kitty: str, most: int, smallest: str
+) -> None:
+    """R6.5: never point cards; R5.2's exception for level cards is the tribute's alone."""
+    assert pickup_choices("dalian", level, "S", kitty, most) == [smallest]
+    with pytest.raises(ValueError, match=f"this kitty has {most} cards"):
+        pickup_choices("dalian", level, "S", kitty, most + 1)
+
+
+@pytest.mark.parametrize(
+    ("kitty", "n", "choices"),
+    [
+        ("H7 C7 D7 S7 HK CK", 1, ["C7", "D7", "H7"]),
+        ("H7 C7 D7 S7 HK CK", 2, ["C7 D7", "H7 C7", "H7 D7"]),
+        ("H7 C7 S7 H3 D3 CK", 3, ["S7 H7 C7"]),
+        ("S2 H7 C7 HK CK BJ", 2, ["S2 C7", "S2 H7"]),
+    ],
+)
+def test_r6_5_equal_mixed_trumps_are_chosen_from(kitty: str, n: int, choices: list[str]) -> None:
+    """R6.5, R2.6: sevens are trumps above the 2s; three of them are equals, then the trump suit's, then level cards."""
+    assert pickup_choices(dataclasses.replace(DALIAN, mixed_trump_rank=7), 3, "S", kitty, n) == choices
+
+
+def test_r6_5_mixed_trumps_worth_points_are_never_picked_up() -> None:
+    mixed = dataclasses.replace(DALIAN, mixed_trump_rank=10)
+    assert pickup_choices(mixed, 3, "S", "HT ST H3 HK BJ LJ", 1) == ["H3"]
+
+
+def test_r6_5_one_puts_in_and_picks_up_before_the_next_is_asked() -> None:
+    """R6.5: two cards can be picked up; when 1 has taken his choice of them, 2 may put in one of two jokers."""
+    game = buried("H4 D4 HK HT H5 C5", "S4 S5", "BJ C9", "LJ LJ", "BJ C8", seat=1).play("1 BJ")
+    assert (game.phase, game.seat, game.legal) == ("pickup", 1, ["H4", "D4"])
+    game.play("1 D4")
+    assert (game.phase, game.seat, game.legal) == ("jokers", 2, ["LJ", "pass"])
+    assert [game.view(seat).pickable[0] for seat in range(4)] == [1] * 4
+    game.play("2 LJ")  # the limit is reached: neither his other joker nor 3's can go in
+    assert (game.phase, game.hand(2), game.hand(3)) == ("lead", "H4 LJ", "C8 BJ")
+
+
 def test_r6_5_the_choice_among_equals_is_asked() -> None:
     game = buried("H4 D4 C9 D7 HT HK", "S4", "BJ", "H9", "C8", seat=1).play("1 BJ")
     assert (game.phase, game.seat, game.legal) == ("pickup", 1, ["H4", "D4"])
@@ -254,6 +311,17 @@ def test_r6_5_any_points_closes_the_window(rules: Rules, burial: str, asked: boo
     game.play(*(f"0 {card}" for card in burial.split()))
     assert game.phase == ("jokers" if asked else "lead")
     assert game.view(2).pickable[0] == ((6 if "DT" not in burial else 5) if asked else 0)
+
+
+def test_r6_5_any_points_with_none_buried_asks_all_in_turn() -> None:
+    """R6.5, others_bury_block="any_points": no point card lies there: 1 buries a joker, then 2 and 3 are asked too."""
+    game = taking(KITTY, "H8 S4", "BJ C6", "LJ D6", "LJ D8", rules=ANY_POINTS)
+    game.play("0 SQ", "0 D9", "0 C7", "0 H8", "0 H6", "0 H4", "1 BJ")
+    assert (game.phase, game.seat, game.view(0).pickable[0]) == ("jokers", 2, 5)
+    game.play("2 LJ")
+    assert (game.phase, game.seat, game.view(0).pickable[0]) == ("jokers", 3, 4)
+    game.play("3 LJ")
+    assert [game.hand(seat) for seat in (1, 2, 3)] == ["H4 C6", "H6 D6", "C7 D8"]
 
 
 @pytest.mark.parametrize("burial", ["DK DT CK HK HT H5", "LJ DT CK HK HT H5"])

@@ -120,6 +120,12 @@ def test_r7_5_pair_led_a_quad_need_not_be_broken() -> None:
     assert plays("H9 H9 H9 H9 HT HT", "HK HK", "four_deck") == ["H9 H9", "HT HT"]
 
 
+def test_r7_5_pair_led_a_quad_and_a_triple_do_not_bind() -> None:
+    """R7.5: neither is an exact pair: he is free within the suit."""
+    free = ["H9 H9", "H9 HJ", "H9 HT", "HT HJ", "HT HT"]
+    assert plays("H9 H9 H9 H9 HT HT HT HJ", "HK HK", "four_deck") == free
+
+
 @pytest.mark.parametrize("rules", BOTH)
 def test_r7_5_pair_of_trumps_led(rules: str) -> None:
     """R7.5: equal level cards of two suits are no pair; the pair of 2s binds."""
@@ -164,6 +170,8 @@ def test_r7_5_triple_led_four_decks(hand: str, expected: list[str]) -> None:
         ("H9 H9 H9 H9 HT HT HT HJ", ["H9 H9 H9 H9"]),  # a quad
         ("H9 H9 H9 HT HT HJ", ["H9 H9 H9 HJ", "H9 H9 H9 HT"]),  # else triple and single
         ("H9 H9 H9 HT HT HT", ["H9 H9 H9 HT", "H9 HT HT HT"]),
+        ("H9 H9 H9 HT HT HJ HJ", ["H9 H9 H9 HJ", "H9 H9 H9 HT"]),  # two pairs will not do for it
+        ("H8 H8 H8 H8 H9 H9 H9 H9 HT", ["H8 H8 H8 H8", "H9 H9 H9 H9"]),  # either of two quads
         ("H9 H9 HT HT HJ", ["H9 H9 HT HT"]),  # else pair and pair
         ("H9 H9 HT HT HJ HJ", ["H9 H9 HJ HJ", "H9 H9 HT HT", "HT HT HJ HJ"]),
         ("H9 H9 HT HJ HQ", ["H9 H9 HJ HQ", "H9 H9 HT HJ", "H9 H9 HT HQ"]),  # else pair and two singles
@@ -173,6 +181,22 @@ def test_r7_5_triple_led_four_decks(hand: str, expected: list[str]) -> None:
 )
 def test_r7_5_quad_led(hand: str, expected: list[str]) -> None:
     assert plays(hand, "HK HK HK HK", "four_deck") == expected
+
+
+@pytest.mark.parametrize(
+    ("hand", "expected"),
+    [
+        ("H3 H3 H3 H3 D3 S9 HA", ["H3 H3 H3 H3"]),  # a quad of an off-suit level card
+        ("H3 H3 H3 D3 S9 BJ HA", ["H3 H3 H3 BJ", "H3 H3 H3 D3", "S9 H3 H3 H3"]),
+        ("H3 H3 D3 D3 S9 C2 HA", ["H3 H3 D3 D3"]),  # equal in strength, and yet two pairs
+        ("H3 C3 D3 S3 BJ HA", ["S3 H3 C3 BJ", "S3 H3 C3 D3", "S3 H3 D3 BJ", "S3 C3 D3 BJ", "H3 C3 D3 BJ"]),
+        ("BJ BJ LJ LJ S9 HA", ["LJ LJ BJ BJ"]),
+        ("H3 H3 D3 HA HK", ["H3 H3 HA D3", "H3 H3 HK D3"]),  # fewer than n trumps
+    ],
+)
+def test_r7_5_quad_of_trumps_led(hand: str, expected: list[str]) -> None:
+    """R7.5: the same ladder among the trumps, whatever their suits."""
+    assert plays(hand, "S4 S4 S4 S4", "four_deck") == sorted(expected)
 
 
 def test_r7_5_singles_do_not_bind() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from gunzi_env.rulebook import settle
@@ -66,3 +68,33 @@ def test_r8_4_limits(preset: str, most: int) -> None:
     for score in (most + 5, -5, 7):
         with pytest.raises(ValueError, match=f"score is {score}"):
             settle(preset, score, dug=True)
+
+
+FOUR = Rules.preset("four_deck")
+
+
+@pytest.mark.parametrize(
+    ("rules", "most"),
+    [
+        (Rules(hand_size=38, kitty_size=10), 300 + 100),  # ten tens and kings
+        (Rules(hand_size=34, kitty_size=26), 300 + 240 + 10),  # all 24 of them and two fives
+        (Rules(hand_size=30, kitty_size=42), 300 + 300),  # all points there are
+        (dataclasses.replace(FOUR, hand_size=53, kitty_size=4), 400 + 40),
+        (dataclasses.replace(FOUR, hand_size=51, kitty_size=12), 400 + 120),
+    ],
+)
+def test_r8_4_limits_of_other_kitties(rules: Rules, most: int) -> None:
+    """R8.4, R8.2: every point once, those of the richest kitty once more."""
+    assert rules.max_score == most
+    assert settle(rules, most, dug=True).winner == "attackers"
+    with pytest.raises(ValueError, match=f"score is {most + 5}"):
+        settle(rules, most + 5, dug=True)
+
+
+def test_r8_4_the_limit_is_reached() -> None:
+    """R8.4: ten tens and kings buried, all other points (200) in the attackers' tricks, who win the last one."""
+    kitty = "HT HT HT HK HK HK CT CT CT CK"
+    game = placed(
+        Rules(hand_size=38, kitty_size=10), hands=["H4", "HA", "H6", "H7"], kitty_cards=kitty, score=200, leader=0
+    )
+    assert game.play("0 H4").score == 400

@@ -47,6 +47,45 @@ def test_r9_5_four_decks_four_big_jokers_alone() -> None:
     assert settle("four_deck", 150, False, small=4).match_winner is None
 
 
+@pytest.mark.parametrize("kind", ["big", "small"])
+def test_r9_5_with_r9_4_nothing_for_the_attackers(kind: str) -> None:
+    """R9.4 and R9.5: S = 0 is the dealers' match, guarded (both say so) or dug (R9.5 asks S >= take of a dig)."""
+    jokers: dict[str, Any] = {kind: 3}
+    for dug in (False, True):
+        assert settle(DALIAN, 0, dug, **jokers).match_winner == 0
+    no_sweep = dataclasses.replace(DALIAN, sweep_ends_match=False)
+    assert settle(no_sweep, 0, False, **jokers).match_winner == 0
+    assert settle(no_sweep, 0, True, **jokers).match_winner is None
+
+
+@pytest.mark.parametrize("kind", ["big", "small"])
+def test_r9_5_with_r9_4_all_points_for_them(kind: str) -> None:
+    """R9.4 and R9.5: S = 300 is the attackers' match, dug (both say so) or guarded (R9.5 gives a guard S < take)."""
+    jokers: dict[str, Any] = {kind: 3}
+    for dug in (False, True):
+        assert settle(DALIAN, 300, dug, **jokers).match_winner == 1
+    no_sweep = dataclasses.replace(DALIAN, sweep_ends_match=False)
+    assert settle(no_sweep, 300, True, **jokers).match_winner == 1
+    assert settle(no_sweep, 300, False, **jokers).match_winner is None
+
+
+@pytest.mark.parametrize(
+    ("score", "dug", "levels", "winner"),
+    [
+        (100, False, (10, 5), 0),  # dealers who leave 10 by a guard with all of them: both say so
+        (130, True, (10, 10), 1),  # attackers on 10: held there by R9.2, and the match is theirs by R9.5
+        (100, True, (10, 10), None),  # dug below the take: nobody
+        (130, False, (10, 10), None),  # guarded from the take on: nobody
+        (0, False, (10, 10), 0),  # all three at once
+    ],
+)
+def test_r9_5_with_r9_3_on_the_last_level(score: int, dug: bool, levels: tuple[int, int], winner: int | None) -> None:
+    """R9.3, R9.4 and R9.5 on level 10, from either team's deal."""
+    assert settle(DALIAN, score, dug, big=3, levels=levels).match_winner == winner
+    turned = settle(DALIAN, score, dug, big=3, levels=(levels[1], levels[0]), dealer=1).match_winner
+    assert turned == (None if winner is None else 1 - winner)
+
+
 # R9.6 ------------------------------------------------------------------------------------------------
 
 
@@ -123,6 +162,29 @@ def test_r9_7_the_level_gain_of_a_dig_with_its_jokers() -> None:
     assert settle(AT_HIGH, 150, False, big=1, levels=(5, 4)).levels == (5, 7)
 
 
+@pytest.mark.parametrize("level", [3, 10])
+def test_r9_7_attackers_on_a_must_play_level_stay_on_it(level: int) -> None:
+    """R9.7, R9.2: the gain of a dig, which is lost there; the deal is theirs."""
+    for dug in (False, True):
+        result = settle(AT_HIGH, 150, dug, big=1, levels=(5, level))
+        assert (result.gain, result.levels, result.next_dealer) == ((0, 3), (5, level), 1)
+    assert settle(AT_HIGH, 150, False, levels=(5, 9)).levels == (5, 10)
+    assert settle(AT_HIGH, 150, False, big=2, levels=(5, 7)).levels == (5, 10)  # and a rise stops there
+
+
+def test_r9_7_with_all_big_jokers_guarded_the_match_goes_on() -> None:
+    """R9.7, R9.5: only a dig gives the attackers the match; the guarded hand gives them 1 + 6 levels, 5 + 6 blood."""
+    result = settle(AT_HIGH, 200, False, big=3, levels=(5, 4))
+    assert (result.gain, result.levels, result.next_dealer) == ((0, 7), (5, 10), 1)
+    assert (result.blood, result.match_winner) == (11, None)
+    assert settle(AT_HIGH, 200, True, big=3, levels=(5, 4)).match_winner == 1
+
+
+def test_r9_7_in_a_dry_pot_one_level() -> None:
+    """R9.7, R6.6: jokers give nothing."""
+    assert settle(AT_HIGH, 150, False, big=2, dry=True).gain == (0, 1)
+
+
 def test_r9_7_off_in_all_presets() -> None:
     assert [Rules.preset(name).level_at_high for name in Rules.presets()] == [False] * 4
     assert settle("dalian", 200, False).gain == (0, 0)
@@ -150,6 +212,37 @@ def test_r9_8_not_when_they_guard() -> None:
 def test_r9_8_only_on_the_jack_and_only_the_dealers() -> None:
     assert settle(RESET, 130, True, levels=(10, 5)).levels[0] == 10
     assert settle(RESET, 130, True, levels=(5, 11)).levels == (5, 11)
+
+
+def test_r9_8_while_the_attackers_rise() -> None:
+    """R9.8, R9: S >= take and a big joker: 5 + 3 for the attackers, who take the deal; below it they win nothing."""
+    result = settle(RESET, 130, True, big=1, levels=(11, 5))
+    assert (result.gain, result.levels, result.next_dealer) == ((0, 3), (3, 8), 1)
+    below = settle(RESET, 100, True, big=1, levels=(11, 5))
+    assert (below.gain, below.levels, below.next_dealer) == ((0, 0), (3, 5), 2)
+    turned = settle(RESET, 130, True, big=1, levels=(5, 11), dealer=1)
+    assert (turned.gain, turned.levels, turned.next_dealer) == ((3, 0), (8, 3), 2)
+
+
+def test_r9_8_in_a_dry_pot() -> None:
+    """R9.8, R6.6: a dry kitty's jokers give nothing; the dig is a dig."""
+    result = settle(RESET, 130, True, big=3, dry=True, levels=(11, 5))
+    assert (result.gain, result.levels, result.match_winner) == ((0, 1), (3, 6), None)
+
+
+def test_r9_8_when_the_match_has_ended_there_is_nothing_to_fall_from() -> None:
+    """R9.8 with R9.3-5: S >= full_points, S = 0 or all big jokers end the match, whatever falls."""
+    ended = [settle(RESET, 300, True, levels=(11, 5)), settle(RESET, 130, True, big=3, levels=(11, 5))]
+    assert [(result.match_winner, result.next_dealer) for result in ended] == [(1, None)] * 2
+    assert settle(RESET, 0, True, levels=(11, 5)).match_winner == 0
+    no_sweep = dataclasses.replace(RESET, sweep_ends_match=False)
+    assert settle(no_sweep, 300, True, levels=(11, 5)).levels == (3, 6)
+
+
+def test_r9_8_they_fall_to_the_first_level() -> None:
+    """R9.8: "level 3" is the level on which a match starts, also where that is another."""
+    rules = dataclasses.replace(RESET, first_level=4, must_play=(4, 10, 11))
+    assert settle(rules, 100, True, levels=(11, 5)).levels == (4, 5)
 
 
 def test_r9_8_off_in_all_presets() -> None:
