@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gunzi_env import Rules, engine, testing
+from gunzi_env import Rules, engine, testing, tricks
 from gunzi_env.order import BIG_JOKER_SLOT
-from gunzi_env.planes import BIT, U64
-from gunzi_env.tables import HAND, KITTY, Phase, Tables
+from gunzi_env.planes import BIT, FULL, U64, Ints
+from gunzi_env.tables import HAND, KITTY, Index, Phase, Tables
 from tests.variants import VARIANTS
 
 
@@ -73,3 +75,103 @@ def test_a_wrong_mask_is_found() -> None:
     t.planes[:, 0, HAND + t.seat[0]] &= ~BIT[BIG_JOKER_SLOT]
     with pytest.raises(AssertionError):
         testing.check_actions(t, 0)
+
+
+def overcounts(t: Tables, g: Index, action: Ints) -> Index:
+    """A fault: whoever leads a pair makes the trick worth one point more than its cards."""
+    found = LEAD_APPLY(t, g, action)
+    t.trick_points[g[action // 54 == 1]] += 1
+    return found
+
+
+LEAD_APPLY = tricks.lead_apply
+
+
+def crashes(t: Tables, g: Index, action: Ints) -> Index:
+    """A fault: a lead of a big joker raises an error, for whichever table it is."""
+    if (action % 54 == BIG_JOKER_SLOT).any():
+        raise KeyError("no such card")
+    return LEAD_APPLY(t, g, action)
+
+
+@pytest.mark.parametrize(("fault", "law"), [(overcounts, "no more is counted"), (crashes, "KeyError: 'no such card'")])
+@pytest.mark.parametrize("tables", [2, 64])
+def test_a_fault_is_told_with_the_hand_that_shows_it(
+    fault: Any, law: str, tables: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The right table of the batch, from its deal on: played again alone, the same law breaks at the same place."""
+    monkeypatch.setitem(engine.HANDLERS, Phase.LEAD, (tricks.lead_legal, fault))
+    rules = Rules.preset("dalian_dead")
+    with pytest.raises(testing.LawBroken, match=law) as caught:
+        testing.random_hands(rules, 400, seed=9, tables=tables, every=10**9)
+    case = caught.value.case
+    assert case is not None
+    assert str(case) in str(caught.value)
+    with pytest.raises((testing.LawBroken, KeyError)) as again:
+        testing.replay(case, every=10**9)
+    if isinstance(again.value, testing.LawBroken):
+        assert again.value.case == case
+    monkeypatch.undo()
+    assert testing.replay(case, every=10**9).hand[0] == case.key[3]
+
+
+def test_a_hand_late_in_a_long_run_is_told_from_its_deal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Actions of hands long over are forgotten, those of this one are not."""
+    counted = iter(range(10**6))
+
+    def late(t: Tables, g: Index, action: Ints) -> Index:
+        found = LEAD_APPLY(t, g, action)
+        t.trick_points[g] += next(counted) > 900
+        return found
+
+    monkeypatch.setitem(engine.HANDLERS, Phase.LEAD, (tricks.lead_legal, late))
+    with pytest.raises(testing.LawBroken) as caught:
+        testing.random_hands(Rules.preset("dalian"), 60, seed=4, tables=1, every=10**9)
+    monkeypatch.undo()
+    case = caught.value.case
+    assert case is not None
+    assert case.key[3] > 10
+    t = testing.replay(case, every=10**9)
+    assert (int(t.hand[0]), len(case.actions) > 20) == (case.key[3], True)
+
+
+def test_a_broken_law_travels_between_processes() -> None:
+    case = testing.Case(Rules.preset("classic"), (1, 2, 3, 4), (3, 5), 2, 1, (7, 8))
+    again = pickle.loads(pickle.dumps(testing.LawBroken("a law", 3, case)))
+    assert (again.law, again.table, again.case) == ("a law", 3, case)
+    assert str(again) == str(testing.LawBroken("a law", 3, case))
+
+
+def test_actions_are_tried() -> None:
+    """An illegal action that is accepted, and a refusal that leaves a trace, are both found."""
+    t = broken_tables()
+    checks = engine.step
+
+    def lenient(t: Tables, actions: Any) -> None:
+        if t.num > 1:
+            checks(t, actions)
+
+    def leaves_a_trace(t: Tables, actions: Any) -> None:
+        t.match[:] += 1
+        checks(t, actions)
+
+    for fault, law in ((lenient, "is not legal, but was accepted"), (leaves_a_trace, "a refused action changed")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(engine, "step", fault)
+            with pytest.raises(testing.LawBroken, match=law):
+                testing.check_actions(t.select(np.array([0])), 0)
+
+
+def test_what_is_told_falsely_is_found() -> None:
+    """Each of the laws about views, broken by hand."""
+    faults = {
+        "is told of cards that seat": lambda t: t.known.__setitem__((slice(None), 1, slice(None)), FULL),
+        "not with the dealer": lambda t: t.loose.__setitem__((slice(None), 1), FULL),
+        "is void of what it holds": lambda t: t.void.__setitem__(1, True),
+    }
+    for law, fault in faults.items():
+        t = broken_tables()
+        testing.check_views(t)
+        fault(t)
+        with pytest.raises(testing.LawBroken, match=law):
+            testing.check_views(t)
