@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +31,7 @@ def play_under_any_rules(start: Case, seed: int, pass_probability: float) -> Non
 any_start = given(strategies.starts(), st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 0.9]))
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @any_start
 def test_whole_hands(start: Case, seed: int, pass_probability: float) -> None:
     play_under_any_rules(start, seed, pass_probability)
@@ -110,15 +109,3 @@ def test_dry_kitty(order: tuple[Rules, int, int], data: st.DataObject) -> None:
     kitty = [card for n, card in enumerate(kitty) if kitty[:n].count(card) < rules.decks]
     ours = rulebook.is_dry(rules, level, SUITS[trump], format_cards(kitty))
     assert ours == oracle_rules.is_dry(rules, level, trump, kitty)
-
-
-@pytest.mark.parametrize("preset", Rules.presets())
-def test_bids_are_in_one_order(preset: str) -> None:
-    """R4.5: level cards by number, then all small, then all big jokers; nothing beats its equal."""
-    decks = Rules.preset(preset).decks
-    ladder = [[f"{n}x{s}" for s in SUITS] for n in range(1, decks + 1)]
-    ladder += [[f"{decks}x{joker}:{s}" for s in SUITS] for joker in ("LJ", "BJ")]
-    for low, weaker in enumerate(ladder):
-        for high, stronger in enumerate(ladder):
-            for one, other in zip(stronger, weaker[1:] + weaker[:1]):
-                assert rulebook.bid_beats(preset, one, other) == (high > low)
