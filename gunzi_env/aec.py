@@ -178,12 +178,12 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
             self.recorder.record.hands = read.hands
         else:
             engine.reset(t, number, begin=False)
-            self._deal(t, options)
-            self.recorder.begin(t)
+            self.recorder.begin(t, draw=self._deal(t, options))
         self.tables = t
         self._play_forced()
 
-    def _deal(self, t: Tables, options: dict[str, Any]) -> None:
+    def _deal(self, t: Tables, options: dict[str, Any]) -> npt.NDArray[np.uint8] | None:
+        """Deal a hand by the options; returns the first deal if they prescribe it."""
         levels, dealer, blood = starts.sample(self.rules, start_keys(t, ONE_TABLE))
         if self.episode == "match" or any(key in options for key in ("levels", "dealer", "blood", "deal")):
             levels[:], dealer[:], blood[:] = self.rules.first_level, NOBODY, 0
@@ -194,6 +194,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         dealer[0], blood[0] = who, owed
         draw = draw_of_deck(self.rules, parse_cards(options["deal"])) if "deal" in options else None
         engine.begin_hand(t, ONE_TABLE, levels=levels, dealer=dealer, blood=blood, draw=draw)
+        return draw
 
     def step(self, action: int | None) -> None:
         """The selected agent's action; None once its game is over. Raises ``IllegalAction``, nothing changed."""

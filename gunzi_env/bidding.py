@@ -163,13 +163,18 @@ def bid_apply(t: Tables, g: Index, action: Ints) -> Index:
 
 def _record_bid(t: Tables, g: Index, strength: Int8, suit: Int8) -> None:
     t.bid_strength[g], t.bid_suit[g], t.bid_seat[g] = strength, suit, t.seat[g]
-    decks = t.rules.decks
-    face = np.where(strength <= decks, t.level[g] - 2 + suit * RANKS_PER_SUIT, SMALL_JOKER + strength - decks - 1)
-    slot = t.layout.slot_of_face[t.level[g], order.PROVISIONAL_TRUMP, face]
-    t.shown[:, g, t.seat[g]] |= copies(slot, np.minimum(strength, decks), decks)
+    t.shown[:, g, t.seat[g]] |= bid_cards(t, g, strength, suit)
     window = g[t.passes[g] != DEALING]
     t.passes[window] = 0
     t.seat[window] = (t.seat[window] + 1) & 3
+
+
+def bid_cards(t: Tables, g: Index, strength: Int8, suit: Int8) -> Words:
+    """R4.4: the cards that a bid shows, ``uint64[D, n]`` in provisional slots."""
+    decks = t.rules.decks
+    face = np.where(strength <= decks, t.level[g] - 2 + suit * RANKS_PER_SUIT, SMALL_JOKER + strength - decks - 1)
+    slot = t.layout.slot_of_face[t.level[g], order.PROVISIONAL_TRUMP, face]
+    return copies(slot, np.minimum(strength, decks), decks)
 
 
 def _pass_on(t: Tables, g: Index) -> None:
@@ -236,14 +241,16 @@ def _suit_after_show(t: Tables, g: Index) -> Flags:
     return np.asarray(candidates.min(axis=1) == _LATE)
 
 
-def _kitty_faces(t: Tables, g: Index) -> npt.NDArray[np.intp]:
-    """The faces of the kitty, top first: ``[n, kitty_size]``."""
+def kitty_faces(t: Tables, g: Index) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The faces of the kitty, top first, ``[n, kitty_size]``, and how many they are, ``[n]``.
+
+    A kitty set up by hand may have fewer: small jokers, which name no suit, fill its row."""
     position = t.draw[g].reshape(len(g), -1)
-    # Positions set up by hand may have cards that are out of play, later than all, and fewer in the kitty.
+    # Cards that are out of play in a position stand later than all.
     position = np.where((position >= t.rules.num_dealt) & (position < t.rules.num_cards), position, _LATE)
     cards = np.argsort(position, axis=1, kind="stable")[:, : t.rules.kitty_size]
-    missing = np.take_along_axis(position, cards, axis=1) == _LATE
-    return np.where(missing, SMALL_JOKER, cards % NUM_FACES)
+    there = np.take_along_axis(position, cards, axis=1) != _LATE
+    return np.where(there, cards % NUM_FACES, SMALL_JOKER), there.sum(axis=1)
 
 
 def _turn_up(t: Tables, g: Index, faces: npt.NDArray[Any], number: npt.NDArray[Any]) -> None:
@@ -258,7 +265,7 @@ def _turn_up(t: Tables, g: Index, faces: npt.NDArray[Any], number: npt.NDArray[A
 
 def _flip_kitty(t: Tables, g: Index) -> Flags:
     """R4.3: each player flips a suited card in dealing order; the largest (or smallest) makes dealer and suit."""
-    faces = _kitty_faces(t, g)
+    faces, size = kitty_faces(t, g)
     suited = faces < SUITED_FACES
     flipper = suited.cumsum(axis=1) - 1  # of each suited card, in dealing order
     flipped = suited & (flipper < 4)
@@ -270,7 +277,7 @@ def _flip_kitty(t: Tables, g: Index) -> Flags:
     t.dealer[g] = (t.first[g] + flipper[rows, best]) & 3
     t.trump[g] = faces[rows, best] // RANKS_PER_SUIT
     # Jokers are flipped too, by whoever flips next; the cards below the fourth suited one stay face down.
-    number = np.where(flipper[:, -1] >= 3, (flipper >= 3).argmax(axis=1) + 1, faces.shape[1])
+    number = np.where(flipper[:, -1] >= 3, (flipper >= 3).argmax(axis=1) + 1, size)
     again = np.asarray(~suited.any(axis=1))
     _turn_up(t, g[~again], faces[~again], number[~again])
     return again
@@ -278,7 +285,7 @@ def _flip_kitty(t: Tables, g: Index) -> Flags:
 
 def _turn_kitty(t: Tables, g: Index) -> Flags:
     """R4.7: nobody bid, and the top suited card of the kitty gives the suit."""
-    faces = _kitty_faces(t, g)
+    faces, _ = kitty_faces(t, g)
     suited = faces < SUITED_FACES
     top = suited.argmax(axis=1)
     t.trump[g] = faces[np.arange(len(g)), top] // RANKS_PER_SUIT

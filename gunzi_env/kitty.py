@@ -59,6 +59,8 @@ def bury_apply(t: Tables, g: Index, action: Ints) -> Index:
 
 def open_window(t: Tables, g: Index) -> None:
     """The dealer has buried: who knows what (R6.4), and how many jokers the others may put in (R6.5)."""
+    # R7.1; said already now, since nobody may see whether another is asked for jokers first (R4.6).
+    t.leader[g] = t.dealer[g]
     buried = t.holder(g, KITTY)[0]
     _make_public(t, g[(buried & JOKERS) != 0])
     t.pickable[g] = count_pickable(t, g) if t.rules.others_bury else 0

@@ -62,7 +62,7 @@ class View:
     no_triple: Flags  # [B, 4, 4] seat had no exact triple when it owed one
     led_suit: Int8  # [B] -1 while leading
     led_count: Int8  # [B] cards led, 0 while leading
-    leader: Int8  # [B] who leads this trick, -1 before play
+    leader: Int8  # [B] who leads this trick, -1 until the kitty is buried
     best: Int8  # [B] who wins the trick so far, -1 while leading
     best_slot: Int8  # [B] and with which card
     trick_points: Int16  # [B] points in the trick so far

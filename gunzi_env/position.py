@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 
 from gunzi_env import bidding, engine, kitty, order, planes, starts
-from gunzi_env.cards import FACE_NAMES, SUITS, parse_cards, parse_hand, parse_suit, rank_name
+from gunzi_env.cards import FACE_NAMES, SUITS, parse_cards, parse_suit
+from gunzi_env.position_text import KEYS, PositionError, format_position
 from gunzi_env.rulebook import ONE_TABLE, Source, cards_planes, cards_text, parse_bid, parse_level
 from gunzi_env.rules import RulesError, load_rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
@@ -37,15 +38,10 @@ from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase,
 PHASES = ("show", "bid", "tribute", "bury", "jokers", "lead", "follow")
 """Where a position can stand, about to ask a question of that phase; ``follow`` is ``lead`` with a trick begun."""
 
+_BIDDING = ("show", "bid")
 
 _OUT_OF_PLAY = 255
 """In ``draw``: later than all cards."""
-
-
-class PositionError(ValueError):
-    """A position that cannot be; the message names the field."""
-
-    exit_code = 2
 
 
 @contextmanager
@@ -73,6 +69,7 @@ def setup(
     seat: int | None = None,
     trick: Sequence[str] = (),
     kitty_cards: str = "",
+    kitty_shown: bool = True,
     kitty_public: bool = False,
     dry: bool = False,
     played: Sequence[str] = ("", "", "", ""),
@@ -81,6 +78,7 @@ def setup(
     blood: int = 0,
     bid: str | None = None,
     bidder: int = 0,
+    shown: Sequence[str] = ("", "", "", ""),
     first: int | None = None,
     passes: int = 0,
 ) -> Tables:
@@ -89,7 +87,9 @@ def setup(
     ``hands`` are those of seats 0 to 3. ``trick`` holds the plays of a trick begun, from the leader on; its
     cards stand besides the hands. ``seat`` is who is asked in the phases show, bid and jokers. For ``bury`` the
     kitty is what the dealer is about to take, later what lies buried. ``void`` lists proven voids as seat and
-    suit (``T`` for trumps): ``"1H 3T"``. ``bid`` is the standing bid as in :func:`gunzi_env.rulebook.bid_beats`.
+    suit (``T`` for trumps): ``"1H 3T"``. ``bid`` is the standing bid as in :func:`gunzi_env.rulebook.bid_beats`;
+    ``shown`` is what each seat has shown (R4.4, R5.5), the standing bid's cards in any case. ``kitty_shown`` is
+    R6.1's question, settled once the bidding is over.
     """
     rules = load_rules(rules)
     t = Tables(rules, 1)
@@ -102,24 +102,28 @@ def setup(
         raise PositionError(f"level is {level}, but the dealer's team is on {both[dealer & 1]} (R2.1)")
     if isinstance(score, bool) or score % 5 or not 0 <= score <= rules.max_score:
         raise PositionError(f"score is {score!r}: it must be a multiple of 5 within 0..{rules.max_score} (R8.4)")
+    _check_seen(phase, dry, kitty_shown, bid)
     engine.clear(t, ONE_TABLE)
     t.dealer[0], t.level[0], t.trump[0], t.levels[0] = dealer, level, parse_suit(trump), both
     t.score[0], t.blood[0], t.first[0] = score, blood, dealer if first is None else first
     t.drawn[0] = rules.num_dealt
-    t.kitty_shown[0] = True
-    _lay_out(t, phase, hands, kitty_cards, played, trick)
-    _mark_voids(t, void)
     t.dry[0], t.kitty_public[0] = dry, kitty_public or dry
+    t.kitty_shown[0] = kitty_shown and phase not in _BIDDING
+    leader = dealer if leader is None else leader
+    _lay_out(t, phase, hands, kitty_cards, played, {(leader + k) % 4: play for k, play in enumerate(trick)})
+    _mark_bid(t, phase, bid, bidder)
+    _mark_shown(t, phase, shown)
+    _mark_voids(t, void)
     if phase in ("tribute", "bury", "jokers"):
         t.held[0] = _equal_hands(t)
-    if phase in ("show", "bid"):
-        _stand_in_bidding(t, phase, int(t.first[0]) if seat is None else seat, bid, bidder, passes)
+    if phase in _BIDDING:
+        _stand_in_bidding(t, phase, int(t.first[0]) if seat is None else seat, passes)
     elif phase in ("tribute", "bury"):
         engine.enter_chapters(t, ONE_TABLE, Phase.TRIBUTE if phase == "tribute" else Phase.BURY)
     elif phase == "jokers":
         _stand_at_jokers(t, (dealer + 1) % 4 if seat is None else seat)
     else:
-        _stand_in_play(t, dealer if leader is None else leader, trick)
+        _stand_in_play(t, leader, trick)
     engine.refresh(t, ONE_TABLE)
     return t
 
@@ -137,33 +141,42 @@ def _check_seats(**seats: int | None) -> None:
             raise PositionError(f"{name} is {number!r}: it must be within 0..3")
 
 
+def _check_seen(phase: str, dry: bool, kitty_shown: bool, bid: str | None) -> None:
+    if dry and not kitty_shown:
+        raise PositionError("dry is yes, but the kitty was not shown: only a shown one is dry (R6.6)")
+    if bid is not None and phase == "show":
+        raise PositionError(f"bid is {bid!r}, but in phase show nobody bids (R4.2)")
+    if bid is not None and phase != "bid" and not kitty_shown:
+        raise PositionError(f"bid is {bid!r}, and so the kitty was shown (R6.1)")
+
+
 def _lay_out(
-    t: Tables, phase: str, hands: Sequence[str], kitty_cards: str, played: Sequence[str], trick: Sequence[str]
+    t: Tables, phase: str, hands: Sequence[str], kitty_cards: str, played: Sequence[str], trick: dict[int, str]
 ) -> None:
-    """Every named card to its place, the rest to the stock."""
+    """Every named card to its place, the rest to the stock; the plays of a trick lie in the hands they come from."""
     if len(hands) != 4 or len(played) != 4:
         raise PositionError("hands (and played) must be those of four seats")
     decks = t.rules.decks
-    texts = {HAND + s: hands[s] for s in range(4)} | {KITTY: kitty_cards} | {PLAYED + s: played[s] for s in range(4)}
-    named = Counter(f for text in [*texts.values(), *trick] for f in parse_cards(text))
+    texts = {HAND + s: f"{hands[s]} {trick.get(s, '')}" for s in range(4)} | {KITTY: kitty_cards}
+    texts |= {PLAYED + s: played[s] for s in range(4)}
+    named = Counter(f for text in texts.values() for f in parse_cards(text))
     for face, number in named.items():
         if number > decks:
             raise PositionError(f"{number} copies of {FACE_NAMES[face]} in all: there are {decks}")
-    trump = order.PROVISIONAL_TRUMP if phase in ("show", "bid") else int(t.trump[0])
-    rest = np.full(54, decks)
+    if phase in _BIDDING:
+        t.trump[0] = order.PROVISIONAL_TRUMP
+    rest = np.full((decks, 1), planes.FULL)
     for holder, text in texts.items():
-        counts = np.zeros((1, 54), int)
-        np.add.at(counts[0], order.to_slots(t.layout, int(t.level[0]), trump, parse_hand(text, decks)), 1)
-        t.put(ONE_TABLE, holder, planes.from_counts(counts, decks))
-        rest -= counts[0]
-    t.put(ONE_TABLE, STOCK, planes.from_counts(rest[None], decks))
-    if phase in ("show", "bid"):
-        t.trump[0] = NOBODY
+        cards = cards_planes(t, text)
+        t.put(ONE_TABLE, holder, cards)
+        rest = planes.minus(rest, cards)
+    t.put(ONE_TABLE, STOCK, rest)
+    if phase in (*_BIDDING, "tribute", "bury"):
         _prescribe_deal(t, hands, kitty_cards)
 
 
 def _prescribe_deal(t: Tables, hands: Sequence[str], kitty_cards: str) -> None:
-    """Positions in the deal that give these hands and this kitty: the end of the bidding lays them out anew."""
+    """Positions in the deal that give these hands and this kitty, top first: the end of the bidding uses them."""
     t.draw[0] = _OUT_OF_PLAY
     copies: Counter[int] = Counter()
     places = [(f, 4 * k + (s - int(t.first[0])) % 4) for s in range(4) for k, f in enumerate(parse_cards(hands[s]))]
@@ -171,6 +184,60 @@ def _prescribe_deal(t: Tables, hands: Sequence[str], kitty_cards: str) -> None:
     for face, place in sorted(places, key=lambda pair: pair[1]):
         t.draw[0, copies[face], face] = place
         copies[face] += 1
+
+
+def _mark_bid(t: Tables, phase: str, bid: str | None, bidder: int) -> None:
+    """The standing bid, after the bidding the last one, and the cards it showed (R4.4)."""
+    t.bid_suit[0] = t.bid_seat[0] = NOBODY
+    if bid is None:
+        return
+    strength, suit = parse_bid(t.rules, bid), parse_suit(str(bid).strip()[-1])
+    if phase != "bid" and suit != t.trump[0]:
+        raise PositionError(f"bid is {bid!r}, but trump is {SUITS[t.trump[0]]}")
+    t.bid_strength[0], t.bid_suit[0], t.bid_seat[0] = strength, suit, bidder
+    cards = bidding.bid_cards(t, ONE_TABLE, t.bid_strength, t.bid_suit)
+    t.shown[:, :, bidder] = order.relabel(t.layout, cards.T, t.level, t.trump).T
+
+
+def _mark_shown(t: Tables, phase: str, shown: Sequence[str]) -> None:
+    """What the seats have shown, and what of it they certainly still have (``known`` and ``loose``, see kitty.py)."""
+    if len(shown) != 4:
+        raise PositionError("shown must be that of four seats")
+    for s in range(4):  # the bid's cards are among them
+        t.shown[:, :, s] |= cards_planes(t, shown[s])
+    _check_shown(t, phase)
+    dealer, sure = int(t.dealer[0]), t.shown[:, 0].copy()
+    own = planes.add(t.planes[:, 0, HAND : HAND + 4], t.planes[:, 0, PLAYED : PLAYED + 4])
+    exchanged = phase in ("jokers", "lead", "follow") and not t.dry[0]
+    if t.blood[0] and phase not in (*_BIDDING, "tribute"):
+        sure[:] = 0  # R5: they may have been given, and given back unseen
+    elif exchanged:
+        own[:, dealer] = planes.add(own[:, dealer], t.planes[:, 0, KITTY])  # R6.2: he may have buried them
+        if t.kitty_public[0]:  # R6.5: others' jokers may lie buried, the dealer's cards be picked up
+            sure &= ~order.JOKERS
+            sure[:, dealer] = 0
+    for s in np.flatnonzero(planes.minus(sure, own)[0]).tolist():
+        raise PositionError(f"seat {s} has shown {cards_text(t, sure[:, s])}, but does not have so many (R4.4)")
+    copies = planes.to_counts(t.shown[:, 0]).sum(axis=0) + planes.to_counts(t.planes[:, 0, STOCK])
+    if (copies > t.rules.decks).any():
+        raise PositionError("shown has cards that are not in play, or the same card of two seats")
+    if exchanged:
+        t.loose[:, 0] = sure[:, dealer]
+        sure[:, dealer] = 0
+    if phase not in _BIDDING:
+        t.known[:, 0] = sure
+
+
+def _check_shown(t: Tables, phase: str) -> None:
+    """Could these cards have been shown?"""
+    some = t.shown[0, 0]
+    if (some & ~(order.JOKERS | t.layout.level_cards[t.level])).any():
+        raise PositionError("shown has cards that nobody shows: level cards and jokers are shown (R4.2, R4.4, R5.5)")
+    if phase == "show" and some.any():
+        raise PositionError("shown has cards, but who shows one in phase show ends it (R4.2)")
+    exempt = planes.BIT[order.BIG_JOKER_SLOT] if t.rules.anti_tribute and t.blood[0] else planes.ZERO  # R5.5
+    if phase not in _BIDDING and not t.kitty_shown[0] and (some & ~exempt).any():
+        raise PositionError("shown has cards of a bid or a show, and so the kitty was shown (R6.1)")
 
 
 def _mark_voids(t: Tables, void: str) -> None:
@@ -183,17 +250,15 @@ def _mark_voids(t: Tables, void: str) -> None:
         t.void[0, int(token[0]), blocks.index(token[1])] = True
 
 
-def _stand_in_bidding(t: Tables, phase: str, seat: int, bid: str | None, bidder: int, passes: int) -> None:
+def _stand_in_bidding(t: Tables, phase: str, seat: int, passes: int) -> None:
     """In the closing window (R4.6), ``seat`` to decide."""
     t.phase[0] = Phase.SHOW if phase == "show" else Phase.BID
     t.first_hand[0] = phase == "show"
     t.passes[0] = passes
     t.seat[0] = seat
+    t.trump[0] = NOBODY
     if phase == "show":
         t.dealer[0] = NOBODY
-    t.bid_suit[0] = t.bid_seat[0] = NOBODY
-    if bid is not None:
-        t.bid_strength[0], t.bid_suit[0], t.bid_seat[0] = parse_bid(t.rules, bid), parse_suit(bid[-1]), bidder
     if not bidding.can_decide(t, ONE_TABLE)[0]:
         raise PositionError(f"seat {seat} has nothing to decide in phase {phase}")
 
@@ -219,9 +284,6 @@ def _equal_hands(t: Tables) -> int:
 def _stand_in_play(t: Tables, leader: int, trick: Sequence[str]) -> None:
     """A trick about to be led, or led and answered by the plays in ``trick``."""
     plays = [cards_planes(t, text) for text in trick]
-    for k, play in enumerate(plays):
-        seat = (leader + k) % 4
-        t.put(ONE_TABLE, HAND + seat, planes.add(t.holder(ONE_TABLE, np.array([HAND + seat])), play))
     t.held[0] = _equal_hands(t)
     t.leader[0] = t.seat[0] = leader
     t.phase[0] = Phase.LEAD
@@ -246,88 +308,6 @@ def play_actions(t: Tables, play: planes.Words, n: int = 0) -> list[int]:
     return [t.actions.card(int(s), int(counts[s])) for s in slots]
 
 
-def format_position(t: Tables, n: int = 0) -> str:
-    """Table ``n`` as text for :func:`parse`; ``PositionError`` in the middle of a choice, where a record is needed."""
-    here = t.select(np.array([n]))
-    phase = Phase(here.phase[0])
-    # In a trick, what a player short of the suit has set aside returns to his hand: it is set aside again.
-    hands = here.planes[:, 0, HAND : HAND + 4].copy()
-    if phase == Phase.FOLLOW:
-        pending = here.planes[:, 0, PENDING]
-        # Only a player who is out of the led suit has cards set aside before he is asked (R7.3): all that he had of it.
-        left = hands[0, here.seat[0]] & here.led_mask[0]
-        if (pending[0] & ~here.led_mask[0]) or (pending[0] and left):
-            raise PositionError("a play is half made: write a record instead")
-        hands[:, here.seat[0]] = planes.add(hands[:, here.seat[0]], pending)
-    elif phase not in (Phase.LEAD, Phase.JOKERS, Phase.SHOW, Phase.BID) or here.planes[0, 0, PENDING]:
-        raise PositionError(f"phase {phase.name.lower()} is in the middle of a choice: write a record instead")
-    if phase <= Phase.BID and here.passes[0] < 0:
-        raise PositionError("cards are still being dealt: write a record instead")
-    return "\n".join(f"{key}: {value}".rstrip() for key, value in _fields(here, phase, hands).items())
-
-
-def _fields(t: Tables, phase: Phase, hands: planes.Words) -> dict[str, Any]:
-    name = t.rules.name
-    if name == "custom":
-        raise PositionError("rules that are no preset cannot be named in a position: write a record instead")
-    out: dict[str, Any] = {"rules": name, "phase": phase.name.lower(), "level": rank_name(int(t.level[0]))}
-    if t.trump[0] != NOBODY:
-        out["trump"] = SUITS[t.trump[0]]
-    out["levels"] = " ".join(rank_name(int(level)) for level in t.levels[0])
-    if t.dealer[0] != NOBODY:
-        out["dealer"] = t.dealer[0]
-    out["seat"] = t.leader[0] if phase == Phase.FOLLOW else t.seat[0]
-    if phase >= Phase.LEAD:
-        out["score"] = t.score[0]
-    out |= {"blood": t.blood[0]} if t.blood[0] else {}
-    if phase <= Phase.BID:
-        out |= {"first": t.first[0], "passes": t.passes[0]}
-    if phase == Phase.BID and t.bid_strength[0]:
-        strength, decks = int(t.bid_strength[0]), t.rules.decks
-        kind = "" if strength <= decks else "LJ:" if strength == decks + 1 else "BJ:"
-        out |= {"bid": f"{min(strength, decks)}x{kind}{SUITS[t.bid_suit[0]]}", "bidder": t.bid_seat[0]}
-    out |= {f"hand {s}": cards_text(t, hands[:, s]) for s in range(4)}
-    if t.planes[0, 0, KITTY]:
-        out["kitty"] = cards_text(t, t.planes[:, 0, KITTY])
-    out |= {"kitty public": "yes"} if t.kitty_public[0] and not t.dry[0] else {}
-    out |= {"dry": "yes"} if t.dry[0] else {}
-    seats = [(int(t.leader[0]) + k) % 4 for k in range(4)]
-    plays = [cards_text(t, t.trick[:, 0, s]) for s in seats if t.trick[0, 0, s]]
-    out |= {"trick": " / ".join(plays)} if plays else {}
-    for s in range(4):
-        before = planes.minus(t.planes[:, 0, PLAYED + s], t.trick[:, 0, s])
-        out |= {f"played {s}": cards_text(t, before)} if before[0] else {}
-    blocks = [SUITS[s] for s in range(4) if s != t.trump[0]] + ["T"]
-    voids = [f"{s}{blocks[c]}" for s in range(4) for c in range(4) if t.void[0, s, c]]
-    out |= {"void": " ".join(voids)} if voids else {}
-    return out
-
-
-_KEYS = (
-    [
-        "rules",
-        "phase",
-        "level",
-        "trump",
-        "levels",
-        "dealer",
-        "seat",
-        "score",
-        "blood",
-        "bid",
-        "bidder",
-        "first",
-        "passes",
-        "kitty",
-        "dry",
-        "trick",
-        "void",
-    ]
-    + ["kitty public"]
-    + [f"{name} {s}" for name in ("hand", "played") for s in range(4)]
-)
-
-
 def parse(text: str) -> Tables:
     """The position of a text of lines ``key: value`` (:func:`format_position`); ``PositionError`` names a bad one."""
     if not isinstance(text, str):
@@ -338,17 +318,19 @@ def parse(text: str) -> Tables:
         key = " ".join(key.split())
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        if not colon or key not in _KEYS:
-            raise PositionError(f"unknown line {line.strip()!r}: the keys are {', '.join(sorted(_KEYS))}")
+        if not colon or key not in KEYS:
+            raise PositionError(f"unknown line {line.strip()!r}: the keys are {', '.join(sorted(KEYS))}")
         if key in fields:
             raise PositionError(f"{key!r} is given twice")
         fields[key] = value.strip()
     phase = fields.get("phase", "lead")
     values: dict[str, Any] = {
         "hands": [fields.get(f"hand {s}", "") for s in range(4)],
+        "shown": [fields.get(f"shown {s}", "") for s in range(4)],
         "played": [fields.get(f"played {s}", "") for s in range(4)],
         "phase": phase,
         "kitty_cards": fields.get("kitty", ""),
+        "kitty_shown": _yes(fields, "kitty shown", "yes"),
         "kitty_public": _yes(fields, "kitty public"),
         "dry": _yes(fields, "dry"),
     }
@@ -367,8 +349,8 @@ def parse(text: str) -> Tables:
     return setup(fields.get("rules", "dalian"), **values)
 
 
-def _yes(fields: dict[str, str], key: str) -> bool:
-    value = fields.get(key, "no").lower()
+def _yes(fields: dict[str, str], key: str, default: str = "no") -> bool:
+    value = fields.get(key, default).lower()
     if value not in ("yes", "no"):
         raise PositionError(f"{key} is {value!r}: write yes or no")
     return value == "yes"

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from gunzi_env import engine, starts
 from gunzi_env.cards import format_cards, parse_cards
@@ -68,10 +69,16 @@ class Record:
     hands: list[HandRecord] = field(default_factory=list)
 
 
-def begin(t: Tables, n: int = 0) -> HandRecord:
-    """The record of a hand just dealt at table ``n`` (whose first deal must not have been repeated before)."""
+def begin(t: Tables, n: int = 0, draw: npt.NDArray[np.uint8] | None = None) -> HandRecord:
+    """The record of a hand just dealt at table ``n``.
+
+    ``draw[1, D, 54]`` is the prescribed first deal, where :func:`gunzi_env.engine.begin_hand` was given one: a hand
+    that was dealt again (R4.8) before its first decision no longer has it.
+    """
     here = t.select(np.array([n]))
-    if here.attempt[0]:
+    if draw is not None:
+        here.draw[:] = draw
+    elif here.attempt[0]:
         here.attempt[0] = 0
         here.draw[:] = shuffle(here, _ONE)
     return HandRecord(
@@ -282,9 +289,9 @@ class Recorder:
     def __init__(self, rules: Rules, players: Sequence[str] = ()) -> None:
         self.record = Record(rules, tuple(players))
 
-    def begin(self, t: Tables, n: int = 0) -> None:
-        """A hand was dealt at table ``n``."""
-        self.record.hands.append(begin(t, n))
+    def begin(self, t: Tables, n: int = 0, draw: npt.NDArray[np.uint8] | None = None) -> None:
+        """A hand was dealt at table ``n``, from the prescribed first deal ``draw[1, D, 54]`` if there was one."""
+        self.record.hands.append(begin(t, n, draw))
 
     def note(self, t: Tables, action: int, n: int = 0) -> None:
         """A decision is about to be carried out."""

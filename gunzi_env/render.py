@@ -8,7 +8,7 @@ from gunzi_env import observe, planes
 from gunzi_env.cards import FACE_NAMES, SUITED_FACES, SUITS, rank_name
 from gunzi_env.order import PROVISIONAL_TRUMP, TRUMP, to_faces
 from gunzi_env.planes import Words
-from gunzi_env.tables import HAND, KITTY, NOBODY, Phase, Tables
+from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, Phase, Tables
 
 _SYMBOLS = dict(zip(SUITS, "♠♥♣♦", strict=True))
 _RED, _DIM, _BOLD, _PLAIN = "\x1b[31m", "\x1b[2m", "\x1b[1m", "\x1b[0m"
@@ -53,7 +53,7 @@ def ansi(t: Tables, n: int = 0, *, seat: int | None = None, color: bool = False)
     if kitty:
         lines.append(kitty)
     phase = Phase(t.phase[n])
-    if phase >= Phase.LEAD and t.leader[n] != NOBODY and phase != Phase.OVER:
+    if t.leader[n] != NOBODY and phase != Phase.OVER:
         lines.append(_trick_line(t, n, color))
     if phase != Phase.OVER and (seat is None or seat == t.seat[n]):
         lines.append(f"seat {t.seat[n]} decides: {phase.name.lower()}")
@@ -99,9 +99,16 @@ def _public_size(t: Tables, n: int, s: int) -> int:
     """How many cards everybody knows a seat to hold."""
     if t.phase[n] <= Phase.BID:
         return sum((int(t.first[n]) + k) % 4 == s for k in range(int(t.drawn[n])))
-    if t.phase[n] < Phase.LEAD:
-        return t.rules.hand_size
-    return int(t.held[n] - planes.count(t.trick[:, n, s]))
+    held = int(t.held[n])
+    # Cards of a half-made choice are counted where they come from: all that is still to be named and all that is.
+    choosing = int(t.need[n] + planes.count(t.planes[:, n, PENDING]))
+    if t.phase[n] == Phase.RETURN:  # R5.4: what was given is not given back yet
+        return held + int(planes.count(t.tribute[:, n])) * (int(s == t.receiver[n]) - int(s == t.giver[n]))
+    if t.phase[n] == Phase.BURY:  # R6.2: the dealer has the kitty in hand
+        return held + choosing * int(s == t.dealer[n])
+    if t.phase[n] == Phase.PICKUP:  # R6.5: for the jokers that he put in
+        return held - choosing * int(s == t.seat[n])
+    return held - int(planes.count(t.trick[:, n, s])) if t.phase[n] >= Phase.LEAD else held
 
 
 def _kitty_line(t: Tables, n: int, seat: int | None, color: bool) -> str:

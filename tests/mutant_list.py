@@ -20,7 +20,6 @@ class Mutant:
     """Tests that lie nearest, run before the others to save time."""
 
 
-RULES = "tests/rules"
 PLAY = ("tests/rules/test_r7_play.py",)
 ENGINE = "gunzi_env/engine.py"
 TRICKS = "gunzi_env/tricks.py"
@@ -197,7 +196,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the first mask is stale", "the mask after a reset is wrong until the first step", ENGINE,
         "        g = _finish_bidding(t, bidding.enter(t, g))\n    refresh(t, started)\n",
-        "        g = _finish_bidding(t, bidding.enter(t, g))\n", (RULES,),
+        "        g = _finish_bidding(t, bidding.enter(t, g))\n", ("tests/rules/test_r4_bidding.py",),
     ),
     Mutant(
         "illegal moves pass", "an illegal move is accepted silently", ENGINE,
@@ -222,12 +221,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "the network's mask is left out", "a trained model plays illegal moves when it is evaluated",
         "agents/gunzi_agents/neural.py",
         "np.where(legal, logits, np.float32(2 * ILLEGAL)).argmax(axis=1)", "logits.argmax(axis=1)",
-        ("tests/agents", "tests/train/test_checkpoint.py"),
+        ("tests/train/test_checkpoint.py",),
     ),
     Mutant(
         "the bot plays what it may not", "bot and referee disagree, and the game stops",
         "agents/gunzi_agents/greedy.py",
-        "np.where(allowed[np.arange(len(rows)), wish], wish, allowed.argmax(axis=1))", "wish", ("tests/agents",),
+        "np.where(allowed[np.arange(len(rows)), wish], wish, allowed.argmax(axis=1))", "wish", ("tests/agents/test_greedy.py",),
     ),
     # Hidden cards
     Mutant(

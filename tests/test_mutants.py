@@ -19,7 +19,7 @@ def test_each_fits_its_source(mutant: Mutant) -> None:
     text = (mutants.ROOT / mutant.path).read_text("utf-8")
     changed = mutants.planted(mutant, text)
     assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(text))
-    assert all((mutants.ROOT / path).exists() for path in mutant.first)
+    assert all((mutants.ROOT / path).is_file() for path in mutant.first)
     assert mutant.report
 
 
@@ -47,7 +47,7 @@ def test_survivors_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 def test_a_copy_that_fails_by_itself_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutants, "SUITE", ("tests/no_such_file.py",))
+    monkeypatch.setattr(mutants, "suite_files", lambda first: ["tests/no_such_file.py"])
     assert mutants.run_all([TINY], workers=1) == 1
 
 

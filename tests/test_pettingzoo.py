@@ -13,8 +13,10 @@ import pytest
 from pettingzoo.test import api_test, parallel_api_test, performance_benchmark, render_test, seed_test
 
 import gunzi_env
-from gunzi_env import IllegalAction, Rules
+from gunzi_env import IllegalAction, Rules, record
+from gunzi_env.cards import format_cards
 from gunzi_env.tables import Phase, Tables
+from tests.rules.game import deck
 
 CASES = [(preset, episode) for preset in Rules.presets() for episode in ("hand", "match")]
 
@@ -196,6 +198,23 @@ def test_reset_options() -> None:
         env.reset(options={"levels": ("x", 3), "dealer": 0})
     with pytest.warns(UserWarning, match="unknown reset options"):
         env.reset(seed=1, options={"colour": 1})
+
+
+@pytest.mark.parametrize("kitty", ["BJ LJ BJ LJ BJ LJ", "H4 H5 H6 C7 C8 C9"])
+@pytest.mark.parametrize("dealer", [-1, 2])
+def test_a_given_deal_is_recorded(kitty: str, dealer: int) -> None:
+    """The record begins with the deck of the option, dealt again before the first decision (R4.8) or not."""
+    env = gunzi_env.raw_env()
+    env.reset(seed=5)
+    first = int(env.tables.first[0]) if dealer < 0 else dealer
+    text = format_cards(deck(env.rules, first=first, kitty=kitty))
+    env.reset(seed=5, options={"deal": text, "dealer": dealer})
+    again = dealer < 0 and kitty.startswith("BJ")
+    assert bool(env.tables.attempt[0]) == again
+    assert f"deal {text}" in env.record().splitlines()
+    assert record.replay(env.record()).hash64() == env.tables.hash64()
+    play(env, 30)
+    assert record.replay(env.record()).hash64() == env.tables.hash64()
 
 
 def test_bad_arguments() -> None:

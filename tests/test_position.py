@@ -22,6 +22,7 @@ from tests.rules.game import Game
 
 PLACES = [*range(HAND, HAND + 4), KITTY, *range(PLAYED, PLAYED + 4), PENDING]
 FIELDS = ["phase", "seat", "levels", "level", "trump", "dealer", "score", "dry", "kitty_public", "held", "void"]
+FIELDS += ["kitty_shown", "bid_strength", "bid_suit", "bid_seat"]
 FIELDS += ["leader", "led_suit", "led_count", "best", "best_slot", "trick_points"]
 FOLLOWING = ["need", "last", "last_copies", "floor"]
 RESULT = ["score", "dug", "gain", "next_levels", "next_dealer", "next_blood", "match_winner"]
@@ -32,6 +33,10 @@ def assert_same(a: Tables, b: Tables) -> None:
     for holder in PLACES:
         np.testing.assert_array_equal(a.planes[:, 0, holder], b.planes[:, 0, holder], str(holder))
     np.testing.assert_array_equal(a.trick, b.trick)
+    np.testing.assert_array_equal(a.shown, b.shown)
+    # What a position says to be known of a hand is never more than was known.
+    for name in ("known", "loose"):
+        assert not planes.minus(getattr(b, name), getattr(a, name)).any(), name
     np.testing.assert_array_equal(a.legal, b.legal)
     for name in FIELDS + (FOLLOWING if a.phase[0] == Phase.FOLLOW else []):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
@@ -110,6 +115,8 @@ def test_a_trick_begun_stands_besides_the_hands() -> None:
     game = Game(t)
     assert (game.phase, game.seat, game.dealer) == ("follow", 1, 1)
     assert game.played(0) == "HK" and game.legal == ["H4", "H6"]
+    total = sum(int(planes.count(t.planes[:, :1, holder])[0]) for holder in (*PLACES, STOCK))
+    assert total == t.rules.num_cards
     assert int(t.trick_points[0]) == 10
 
 
@@ -140,12 +147,31 @@ def test_phases() -> None:
 
 
 def test_a_standing_bid_must_be_beaten() -> None:
-    hands = ["H3 H3 H3", "D3", "", ""]
+    hands = ["H3 H3 H3", "D3 D3", "", ""]
     assert Game(setup(hands=hands, phase="bid", bid="2xD", bidder=1)).legal == ["pass", "bid H x3"]
-    jokers = ["BJ BJ BJ", "D3", "", ""]
+    jokers = ["BJ BJ BJ", "D3", "", "LJ LJ LJ"]
     assert Game(setup(hands=jokers, phase="bid", bid="3xLJ:C", bidder=3)).legal[1:] == [
         "bid BJ:S", "bid BJ:H", "bid BJ:C", "bid BJ:D",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("preset", Rules.presets())
+def test_positions_of_the_closing_window_are_read_back(preset: str) -> None:
+    """R4.6: what was bid and shown while cards were dealt, and what the same moves make of it."""
+    rules, rng = Rules.preset(preset), np.random.default_rng(2)
+    seen = shown = 0
+    for seed in range(60):
+        t = Tables(rules, 1)
+        engine.reset(t, seed, begin=False)
+        engine.begin_hand(t, ONE_TABLE, dealer=np.array([seed % 4]))
+        while t.phase[0] <= Phase.BID:
+            if t.passes[0] >= 0:
+                text, again = format_position(t), parse(format_position(t))
+                assert_same(t, again)
+                assert format_position(again) == text
+                seen, shown = seen + 1, shown + bool(t.shown.any())
+            engine.step(t, [random_action(t, rng) if rng.random() < 0.2 else t.actions.PASS])
+    assert seen > 50 and shown > 20
 
 
 def test_levels_and_rules() -> None:
@@ -201,6 +227,18 @@ GOOD = ["SA H4", "H9 D4", "S4 D6", "D8 C9"]
         ({"phase": "show"}, "seat 0 has nothing to decide in phase show"),
         ({"phase": "bid"}, "seat 0 has nothing to decide in phase bid"),
         ({"phase": "jokers", "kitty_cards": "S5"}, "seat 1 has no joker"),
+        ({"dry": True, "kitty_shown": False}, "kitty was not shown"),
+        ({"bid": "1xS", "kitty_shown": False}, "so the kitty was shown"),
+        ({"hands": ["S3 H4", *GOOD[1:]], "shown": ["S3", "", "", ""], "kitty_shown": False}, "so the kitty was shown"),
+        ({"hands": ["BJ H4", *GOOD[1:]], "shown": ["BJ", "", "", ""], "kitty_shown": False}, "so the kitty was shown"),
+        ({"phase": "show", "bid": "1xS"}, "in phase show nobody bids"),
+        ({"phase": "show", "shown": ["BJ", "", "", ""]}, "ends it"),
+        ({"bid": "1xH", "hands": ["H3 H4", *GOOD[1:]]}, "bid is '1xH', but trump is S"),
+        ({"bid": "1xS"}, "seat 0 has shown S3"),
+        ({"bid": "1xS", "blood": 1}, "not in play"),
+        ({"shown": ["", "H9", "", ""]}, "cards that nobody shows"),
+        ({"shown": ["", "H3"]}, "four seats"),
+        ({"hands": ["S3 H4", *GOOD[1:]], "blood": 1, "shown": ["S3", "S3", "", ""]}, "same card of two seats"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(fields: dict[str, Any], named: str) -> None:
@@ -247,6 +285,8 @@ def test_rules_are_checked() -> None:
         ("score: many", "score is 'many'"),
         ("dry: maybe", "dry is 'maybe'"),
         ("kitty public: 1", "kitty public is '1'"),
+        ("kitty shown: 1", "kitty shown is '1'"),
+        ("shown 0: X3", "'X3'"),
         ("phase: over", "phase is 'over'"),
         ("seat: 9\nhand 0: SA\nhand 1: H4\nhand 2: D5\nhand 3: C4", "is 9"),
     ],

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from gunzi_env import engine, record, starts
-from gunzi_env.deal import start_keys
+from gunzi_env.deal import deck_of_draw, draw_of_deck, start_keys
 from gunzi_env.planes import bits
 from gunzi_env.record import HandRecord, Record, Recorder, RecordError, parse, replay, replay_hand, write
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Phase, Tables
-from tests.rules.game import Game, dealt
+from tests.rules.game import Game, dealt, deck
 
 CUSTOM = dataclasses.replace(
     Rules.preset("four_deck"),
@@ -152,6 +152,26 @@ def test_redeals_are_replayed_from_the_key() -> None:
         engine.step(game.t, [action])
     recorder.end(game.t)
     assert replay(recorder.text()).hash64() == game.t.hash64()
+
+
+def test_a_prescribed_deal_that_is_dealt_again_at_once() -> None:
+    """R4.8: all big jokers lie in the kitty, so that nobody is asked, and the kitty names no suit. The record has the
+    deck that was given, not the one that its key would give."""
+    game = dealt(kitty="BJ LJ BJ LJ BJ LJ")
+    t = game.t
+    draw = draw_of_deck(t.rules, deck(t.rules, first=0, kitty="BJ LJ BJ LJ BJ LJ"))
+    assert (t.attempt[0], t.drawn[0] > 0) == (1, True)
+    recorder = Recorder(t.rules)
+    recorder.begin(t, draw=draw)
+    assert record.begin(t, draw=draw).deck == deck_of_draw(draw[0])
+    assert replay(recorder.text()).hash64() == t.hash64()
+    rng = np.random.default_rng(1)
+    while game.phase != "over":
+        action = random_action(t, rng)
+        recorder.note(t, action)
+        engine.step(t, [action])
+    recorder.end(t)
+    assert replay(recorder.text()).hash64() == t.hash64()
 
 
 def test_a_table_of_a_batch() -> None:

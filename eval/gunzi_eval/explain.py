@@ -126,22 +126,32 @@ def _levels(hand: Outcome) -> list[str]:
     elif hand.dry:
         lines.append("The pot was dry: the kitty was not exchanged (R6.6).")
     if hand.match_winner < 0:
-        lines.append(_rise(hand))
+        lines += [_rise(hand), *_fall(hand)]
     return lines
 
 
 def _rise(hand: Outcome) -> str:
-    fallen = next((team for team in (0, 1) if hand.next_levels[team] < hand.levels[team]), None)
-    if fallen is not None:
-        first = rank_name(hand.next_levels[fallen])
-        return f"{team_name(fallen).capitalize()} were dug on the last level and fall back to {first} (R9.8)."
     risen = next((team for team in (0, 1) if hand.gain[team]), None)
+    high = hand.rules.level_at_high  # R9.7
     if risen is None:
-        needed = "attackers rise only by a dig" if hand.attackers_win else "dealers rise only by a guard"
-        return f"Nobody's level rises: {needed} (R9)."
+        needed = "dealers rise only by a guard"
+        if hand.attackers_win:
+            needed = "attackers rise only by a dig" + (f" or by S >= {hand.rules.blood_high}" if high else "")
+        return f"Nobody's level rises: {needed} ({'R9, R9.7' if high and hand.attackers_win else 'R9'})."
     gain, old, new = hand.gain[risen], hand.levels[risen], hand.next_levels[risen]
-    text = f"Level: +{gain} for {team_name(risen)} (R9), {rank_name(old)} to {rank_name(new)}"
+    why = "R9" if hand.dug or not hand.attackers_win else f"S >= {hand.rules.blood_high}, R9.7"
+    text = f"Level: +{gain} for {team_name(risen)} ({why}), {rank_name(old)} to {rank_name(new)}"
     return f"{text}; a must-play level holds the rise (R9.2)." if new != old + gain else f"{text}."
+
+
+def _fall(hand: Outcome) -> list[str]:
+    """R9.8: it comes on top of what the other side gains."""
+    fallen = [team for team in (0, 1) if hand.next_levels[team] < hand.levels[team]]
+    return [
+        f"{team_name(team).capitalize()} were dug on the last level and fall back to "
+        f"{rank_name(hand.next_levels[team])} (R9.8)."
+        for team in fallen
+    ]
 
 
 def _after(hand: Outcome) -> list[str]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gunzi_env import engine, planes
+from gunzi_env.bidding import kitty_faces
 from gunzi_env.cards import SUITS, format_cards, rank_name
-from gunzi_env.deal import deck_of_draw
-from gunzi_env.order import JOKERS
-from gunzi_env.planes import Words
+from gunzi_env.order import BIG_JOKER_SLOT, JOKERS
+from gunzi_env.planes import BIT, Words
 from gunzi_env.tables import HAND, KITTY, NOBODY, PLAYED, Phase, Tables
 from gunzi_eval.explain import cards_text
 
@@ -89,7 +89,7 @@ class Narrator:
         if self.t.attempt[0] != before.attempt[0]:
             events.append(Note("The cards name no trump suit: they are dealt again (R4.8)."))
         if before.phase[0] <= Phase.BID < self.t.phase[0]:
-            events += self._bidding_closed()
+            events += [*self._bidding_closed(), *self._exemption()]
         return [*events, *self._tribute(before), *self._kitty(before), *self._plays(before)]
 
     def opening(self) -> list[Event]:
@@ -103,7 +103,7 @@ class Narrator:
         owed = f", {int(t.blood[0])} blood owed" if t.blood[0] else ""
         events: list[Event] = [Note(f"New hand: {first}, {levels}{owed}.")]
         if t.phase[0] > Phase.BID:  # nobody had anything to decide in the bidding
-            events += [*self._bidding_closed(), *self._tribute(None), *self._kitty(None)]
+            events += [*self._bidding_closed(), *self._exemption(), *self._tribute(None), *self._kitty(None)]
         return events
 
     def _bidding_closed(self) -> list[Event]:
@@ -141,12 +141,22 @@ class Narrator:
             else self._says(seat, *words.split(" ", 1))
         )
 
+    def _exemption(self) -> Iterable[Event]:
+        """R5.5: one of the side that owes shows all big jokers."""
+        t, dealer = self.t, int(self.t.dealer[0])
+        if not t.rules.anti_tribute or not t.blood[0]:
+            return
+        for seat, what in ((dealer + 3) & 3, "the tribute is turned round"), ((dealer + 1) & 3, "there is no tribute"):
+            if t.shown[-1, 0, seat] & BIT[BIG_JOKER_SLOT]:
+                yield self._says(seat, "show", f"all big jokers: {what} (R5.5)")
+
     def _tribute(self, before: Tables | None) -> Iterable[Event]:
         t = self.t
         giver, receiver = int(t.giver[0]), int(t.receiver[0])
         given = t.tribute[:, 0]
         if given.any() and (before is None or not before.tribute[:, 0].any()):
-            yield self._says(giver, "give", f"{cards_text(t, 0, given)} to {self._name(receiver)} (R5.1)")
+            clause = "R5.5" if giver == t.dealer[0] else "R5.1"
+            yield self._says(giver, "give", f"{cards_text(t, 0, given)} to {self._name(receiver)} ({clause})")
         returned = t.returned[:, 0]
         if returned.any() and (before is None or not before.returned[:, 0].any()):
             number = int(planes.count(returned[:, None])[0])
@@ -168,7 +178,8 @@ class Narrator:
     def _kitty_taken(self) -> Iterable[Event]:
         t = self.t
         dealer = int(t.dealer[0])
-        cards = format_cards(deck_of_draw(t.draw[0])[t.rules.num_dealt :])
+        faces, size = kitty_faces(t, np.array([0]))
+        cards = format_cards(faces[0, : size[0]].tolist())
         if t.kitty_shown[0]:
             yield Note(f"The kitty is shown: {cards} (R6.1).")
         elif self._sees(dealer):

@@ -160,11 +160,14 @@ def question(tables: Tables) -> str:
     if phase == Phase.FOLLOW:
         suit = suit_word(tables, int(tables.led_suit[0]))
         return f"{suit} was led, {int(tables.led_count[0])} to play: name {cards}{also}."
+    jokers = int(tables.pickable[0])
+    turned = tables.giver[0] == tables.dealer[0]
+    why = "The tribute is turned round and you give it (R5.5)" if turned else "You owe tribute"
     return {
-        Phase.TRIBUTE: f"You owe tribute; between equals you choose: name {cards}{also}.",
+        Phase.TRIBUTE: f"{why}; between equals you choose: name {cards}{also}.",
         Phase.RETURN: f"You return {cards} of the tribute{also}.",
         Phase.BURY: f"You have the kitty in hand: bury {cards}.",
-        Phase.JOKERS: f"The kitty takes {int(tables.pickable[0])} jokers: name those you put in, or pass.",
+        Phase.JOKERS: f"The kitty takes {jokers} joker{'s' * (jokers != 1)}: name those you put in, or pass.",
         Phase.PICKUP: f"Pick up {cards} of {', '.join(legal_names(tables))}{also}.",
     }[phase]
 

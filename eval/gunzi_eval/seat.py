@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from gunzi_env import engine, planes
-from gunzi_env.cards import FACE_NAMES, SUITS, format_cards, parse_hand
+from gunzi_env.cards import BIG_JOKER, FACE_NAMES, SMALL_JOKER, SUITS, format_cards, parse_hand
 from gunzi_env.order import TRUMP, to_faces, to_slots
 from gunzi_env.position import play_actions
 from gunzi_env.rulebook import cards_planes
@@ -86,7 +86,10 @@ def _word(tables: Tables, text: str) -> int:
 def _own(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
     """The faces still to be named, after checking number and possession; cards set aside may be named again or not."""
     forced, named = Counter(aside(tables)), Counter(faces)
-    need = int(tables.need[0])
+    need, jokers = int(tables.need[0]), sum(face in (SMALL_JOKER, BIG_JOKER) for face in faces)
+    most = int(tables.pickable[0]) - len(aside(tables))
+    if phase == Phase.JOKERS and jokers > most:
+        raise Refused(f"the kitty takes only {most} joker{'s' * (most != 1)} (R6.5), you named {jokers}")
     if phase in (Phase.LEAD, Phase.JOKERS):
         forced = Counter()
     elif len(faces) == need + forced.total() and forced <= named:
@@ -116,12 +119,13 @@ def _units(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
 
 def _tried(tables: Tables, phase: Phase, actions: list[int]) -> list[int]:
     """The actions, after they were carried out on a copy; a choice of jokers is closed with a pass."""
-    trial, seat = tables.clone(), int(tables.seat[0])
+    trial, asked = tables.clone(), (phase, int(tables.seat[0]))
     for action in actions:
-        if not trial.actions.unpack(trial.legal)[0, action]:
+        # Once the question is answered, the next action would answer another one, perhaps another seat's.
+        if (trial.phase[0], trial.seat[0]) != asked or not trial.actions.unpack(trial.legal)[0, action]:
             raise Refused(_reason(tables, phase))
         engine.step(trial, np.array([action]))
-    if phase == Phase.JOKERS and trial.phase[0] == Phase.JOKERS and trial.seat[0] == seat:
+    if phase == Phase.JOKERS and (trial.phase[0], trial.seat[0]) == asked:
         actions = [*actions, tables.actions.PASS]
     return actions
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from shutil import get_terminal_size
 
 from gunzi_env import planes, render
-from gunzi_env.cards import SUITS, format_cards, parse_face
+from gunzi_env.cards import SUITS, format_cards, parse_face, rank_name
 from gunzi_env.observe import View
 from gunzi_env.order import TRUMP, layout, to_faces
 from gunzi_env.tables import Phase, Tables
@@ -114,8 +114,11 @@ def hand_lines(view: View, painter: Painter, row: int = 0) -> list[str]:
     table = layout(view.rules.mixed_trump_rank)
     copies = planes.to_counts(view.hand[:, row])
     suits = table.suit_of_slot[level]
-    # Until trumps are known the hand is in the order of spades; 2s and level cards stand with them in any case.
-    titles = {TRUMP: "trump" if view.trump[row] >= 0 else f"{SUITS[trump]}, 2s, {level}s, jokers"}
+    # Until trumps are known the hand is in the order of spades; cards that are trumps in any case stand with them.
+    mixed = view.rules.mixed_trump_rank
+    ranks = [2, *([] if mixed in (None, level) else [mixed]), level]  # R2.2, R2.6
+    always = ", ".join(f"{rank_name(rank)}s" for rank in ranks)
+    titles = {TRUMP: "trump" if view.trump[row] >= 0 else f"{SUITS[trump]}, {always}, jokers"}
     titles |= dict(enumerate(SUITS[suit] for suit in range(4) if suit != trump))
     lines = []
     for suit in (TRUMP, 0, 1, 2):

@@ -184,8 +184,12 @@ def test_others_bury_jokers_only_from_a_strong_hand() -> None:
     assert plays(strong).startswith("BJ")
 
 
-def bid(hand: str, **options: Any) -> str:
-    return decide(position.setup(hands=seated(hand, 1), phase="bid", seat=1, level=7, **options))
+def bid(hand: str, shown: str = "", bidder: int = 0) -> str:
+    """What seat 1 does on level 7; ``bidder`` has bid with the card ``shown``."""
+    hands = seated(hand, 1, used=shown)
+    standing = {"bid": f"1x{shown[0]}", "bidder": bidder} if shown else {}
+    hands[bidder] = " ".join([*shown.split(), *hands[bidder].split()[len(shown.split()) :]])
+    return decide(position.setup(hands=hands, phase="bid", seat=1, level=7, **standing))
 
 
 HEARTS = "H3 H4 H5 H6 H8 H9 HT HJ HQ HK HA HA"
@@ -199,10 +203,10 @@ def test_bids_on_length() -> None:
 
 
 def test_overturns_for_a_longer_suit_only() -> None:
-    assert bid(f"H7 H7 {HEARTS} {REST}", bid="1xC", bidder=0) == "bid H x2"
-    assert bid(f"C7 C7 {HEARTS} {REST}", bid="1xH", bidder=0) == "pass"
+    assert bid(f"H7 H7 {HEARTS} {REST}", shown="C7") == "bid H x2"
+    assert bid(f"C7 C7 {HEARTS} {REST}", shown="H7") == "pass"
     # The partner's suit is long with him.
-    assert bid(f"C7 C7 {HEARTS} {REST}", bid="1xS", bidder=3) == "pass"
+    assert bid(f"C7 C7 {HEARTS} {REST}", shown="S7", bidder=3) == "pass"
 
 
 def test_shows_a_big_joker_with_a_good_hand_only() -> None:

@@ -17,7 +17,7 @@ from gunzi_eval import play
 from gunzi_eval.demo import deal
 from gunzi_eval.duplicate import decide
 from gunzi_eval.play import PlayConfig, Quit, Session, question
-from gunzi_eval.seat import Refused, actions_of, legal_names
+from gunzi_eval.seat import CHOICES, Refused, _tried, actions_of, legal_names
 
 
 def gunzi(*arguments: str, script: str = "") -> subprocess.CompletedProcess[str]:
@@ -164,6 +164,45 @@ def test_burials_and_jokers_are_explained() -> None:
     low = " ".join(sorted(set(names))[:5])
     with pytest.raises(Refused, match=r"a small joker may be buried only when all your big jokers are \(R6.3\)"):
         actions_of(tables, f"LJ {low}")
+
+
+ONE_PICKABLE = {"hands": ["S4 BJ", "BJ BJ", "H9 C8", "D9 DT"], "kitty_cards": "H4 HK HT H5 C5 C5"}
+
+
+def test_no_more_jokers_are_put_in_than_the_kitty_takes() -> None:
+    """R6.5: one card may be picked up. The second joker named would be played by whoever is asked next."""
+    tables = position.setup(phase="jokers", seat=1, **ONE_PICKABLE)
+    with pytest.raises(Refused, match=r"the kitty takes only 1 joker \(R6.5\), you named 2"):
+        actions_of(tables, "BJ BJ")
+    mixed = position.setup(phase="jokers", seat=1, **ONE_PICKABLE | {"hands": ["S4 BJ", "BJ H9", "H9 C8", "D9 DT"]})
+    with pytest.raises(Refused, match="only jokers go into the kitty"):
+        actions_of(mixed, "BJ H9")
+    assert played(tables, "BJ") == "BJ"
+
+
+@pytest.mark.parametrize("phase", [*CHOICES, Phase.JOKERS, Phase.FOLLOW])
+def test_an_answer_answers_one_question(phase: Phase) -> None:
+    """Actions that go on to the next question, another seat's or another phase's, are refused, legal as they are."""
+    tables, ply = at_phase(phase), 0
+    trial, actions = tables.clone(), []
+    while (trial.phase[0], trial.seat[0]) == (phase, tables.seat[0]):
+        actions.append(decide(Uniform(), trial, 1, ply))
+        engine.step(trial, np.array([actions[-1]]))
+        ply += 1
+    assert _tried(tables, phase, actions) == actions
+    with pytest.raises(Refused):
+        _tried(tables, phase, [*actions, decide(Uniform(), trial, 1, ply)])
+
+
+def test_the_question_says_who_owes() -> None:
+    """R5.1: the previous player owes; R5.5: in a reversed tribute the dealer gives, and owes nothing."""
+    hands = ["HA DA C6 HK", "C4 C5 C9 CT", "D4 D5 D6 D9", "HA DA H6 H9"]
+    owes = position.setup("four_deck", hands=hands, phase="tribute", blood=1, kitty_cards="H4 C7 D7 D8")
+    assert (owes.seat[0], question(owes)[:17]) == (3, "You owe tribute; ")
+    hands[3] = "BJ BJ BJ BJ"
+    turned = position.setup("four_deck", hands=hands, phase="tribute", blood=1, kitty_cards="H4 C7 D7 D8")
+    assert turned.seat[0] == 0
+    assert question(turned).startswith("The tribute is turned round and you give it (R5.5); between equals you choose")
 
 
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase != Phase.OVER])

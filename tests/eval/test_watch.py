@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import subprocess
@@ -14,15 +15,18 @@ import pytest
 
 from gunzi_agents.base import Agent
 from gunzi_agents.uniform import Uniform
-from gunzi_env import record, rulebook
+from gunzi_env import observe, record, rulebook
+from gunzi_env.cards import rank_name
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, Phase, Tables
 from gunzi_eval.demo import deal
 from gunzi_eval.duplicate import decide
-from gunzi_eval.explain import Outcome, cards_text, explain
+from gunzi_eval.explain import Outcome, cards_text
 from gunzi_eval.narrate import Event, Narrator, Note, Play, Trick
-from gunzi_eval.terminal import Painter
+from gunzi_eval.terminal import Painter, hand_lines
+from tests.rules.game import placed
 
+DALIAN = Rules.preset("dalian")
 CARD = re.compile(r"\b(?:[SHCD][2-9TJQKA]|LJ|BJ)\b")
 
 
@@ -139,55 +143,65 @@ def test_a_seat_is_told_no_cards_that_it_cannot_see(seat: int) -> None:
     assert hidden > 5
 
 
-def outcome(
-    score: int, dug: bool, big: int, small: int, dry: bool, rules: str = "dalian", levels: tuple[int, int] = (3, 3)
-) -> Outcome:
-    """A row of R9's table, dealer seat 0, settled by the rulebook."""
-    found = rulebook.settle(rules, score, dug, big, small, dry, levels, 0)
-    return Outcome(
-        rules=Rules.preset(rules), score=score, dug=dug, dealer=0, dry=dry, kitty="S4", kitty_points=0,
-        big=big, small=small,
-        levels=levels, gain=found.gain, next_levels=found.levels,
-        next_dealer=-1 if found.next_dealer is None else found.next_dealer,
-        blood=found.blood or 0, match_winner=-1 if found.match_winner is None else found.match_winner,
-    )  # fmt: skip
+EXEMPTED = ["SA S4 H6 C6 HK HQ", "C6 C7 C8 C9 C4 C5", "D4 D5 D8 D9 DJ DQ", "H4 H8 H9 SJ SQ HA"]
+
+
+@pytest.mark.parametrize("viewer", [None, 0, 1, 2, 3])
+@pytest.mark.parametrize(("holder", "what"), [(3, "the tribute is turned round"), (1, "there is no tribute")])
+def test_an_exemption_is_told_to_all(viewer: int | None, holder: int, what: str) -> None:
+    """R5.5: the jokers are shown to everybody; the cards of a tribute turned round are given by R5.5."""
+    hands = EXEMPTED.copy()
+    hands[holder] = f"BJ BJ BJ BJ {hands[holder][-5:]}"
+    fields = {"blood": 2, "kitty_cards": "S7 H7 C7 D7 S8 H8 C7 D7"}
+    game = placed("four_deck", hands=hands, phase="tribute", **fields)
+    narrator = Narrator(game.t, viewer)
+    events = narrator.opening()
+    while game.t.phase[0] < Phase.BURY:
+        events += narrator.advance(int(np.flatnonzero(game.t.actions.unpack(game.t.legal)[0])[0]))
+    notes = [event.text for event in events if isinstance(event, Note)]
+    (shows,) = [note for note in notes if "R5.5" in note and "joker" in note]
+    assert shows.endswith(f" all big jokers: {what} (R5.5).") and shows.startswith(
+        "You show" if viewer == holder else f"Seat {holder}"
+    )
+    gives = [note for note in notes if re.search(r" gives? ", note)]
+    assert ["(R5.5)" in note for note in gives] == [True] * (holder == 3)
+    assert any("The kitty is shown: S7 H7 C7 D7 S8 H8 C7 D7 (R6.1)." in note for note in notes)
+
+
+def test_an_exemption_is_told_when_the_bidding_ends() -> None:
+    """R5.5 after a bid, and not without blood or without the rule."""
+    hands = ["S3 SA HA DA C6", "C4 C5 C9 CT CJ", "D4 D5 D6 D9 DT", "BJ BJ BJ BJ H4"]
+    bidding = {"phase": "bid", "bid": "1xS", "bidder": 0, "seat": 3, "passes": 3, "kitty_cards": "S7 H7 C7 D7"}
+    four = Rules.preset("four_deck")
+    for rules, blood, told_of in [
+        (four, 2, True),
+        (four, 0, False),
+        (dataclasses.replace(four, anti_tribute=False), 2, False),
+    ]:
+        game = placed(rules, hands=hands, blood=blood, **bidding)
+        events = Narrator(game.t).advance(game.t.actions.PASS)
+        notes = [event.text for event in events if isinstance(event, Note)]
+        assert ("Seat 3 shows all big jokers: the tribute is turned round (R5.5)." in notes) is told_of
 
 
 @pytest.mark.parametrize(
-    ("row", "sentences"),
+    ("rules", "level", "title"),
     [
-        (
-            (40, False, 0, 0, False),
-            ["S < 120: the dealers (seats 0 and 2) stay", "+1 for seats 0 and 2 (R9), 3 to 4",
-             "seat 2, the dealer's partner (R9.1)", "owes 4 blood: 4 cards"],
-        ),
-        ((75, False, 0, 0, False), ["owes 1 blood: 1 card of tribute"]),
-        ((80, False, 0, 0, False), ["No blood is owed"]),
-        ((0, False, 0, 0, False), ["The match is over: seats 0 and 2 win it (S = 0, R9.4)"]),
-        ((115, False, 1, 1, False), ["1 big joker and 1 small joker: J = 3", "+4 for seats 0 and 2", "owes 3 blood"]),
-        ((115, False, 1, 1, True), ["a dry pot's jokers count for nothing (R6.6)", "+1 for seats 0 and 2"]),
-        ((115, True, 1, 0, False), ["dig the kitty", "Nobody's level rises: dealers rise only by a guard"]),
-        (
-            (120, False, 0, 0, False),
-            ["S >= 120: the attackers take the deal", "Nobody's level rises: attackers rise only by a dig",
-             "seat 1, the dealer's next player"],
-        ),
-        ((120, True, 1, 1, False), ["+4 for seats 1 and 3 (R9), 3 to 3; a must-play level holds the rise (R9.2)"]),
-        ((300, True, 0, 0, False), ["seats 1 and 3 win it (S >= 300, R9.4)"]),
-        ((100, False, 3, 0, False), ["seats 0 and 2 win it (all jokers of a kind in the kitty, R9.5)"]),
-        ((130, True, 0, 3, False), ["seats 1 and 3 win it (all jokers of a kind in the kitty, R9.5)"]),
-        ((100, False, 3, 0, True), ["The next dealer is seat 2"]),
+        (DALIAN, 3, "S, 2s, 3s, jokers"),
+        (dataclasses.replace(DALIAN, mixed_trump_rank=7), 3, "S, 2s, 7s, 3s, jokers"),
+        (dataclasses.replace(DALIAN, mixed_trump_rank=7), 7, "S, 2s, 7s, jokers"),
+        (dataclasses.replace(DALIAN, mixed_trump_rank=12), 10, "S, 2s, Qs, Ts, jokers"),
     ],
-)  # fmt: skip
-def test_settled_cases_are_explained(row: tuple[int, bool, int, int, bool], sentences: list[str]) -> None:
-    text = "\n".join(explain(outcome(*row)))
-    for sentence in sentences:
-        assert sentence in text
-
-
-def test_leaving_the_last_level_is_explained() -> None:
-    text = "\n".join(explain(outcome(100, False, 0, 0, False, levels=(10, 3))))
-    assert "seats 0 and 2 win it (they leave level T, R9.3)" in text
+)
+def test_before_trumps_are_known_the_title_names_what_stands_there(rules: Rules, level: int, title: str) -> None:
+    """R2.2, R2.6: cards that are trumps in any case."""
+    hand = f"S4 H2 H7 HQ H{rank_name(level)} BJ H9"
+    table = placed(rules, hands=[hand, "", "", ""], phase="bid", level=level).t
+    first, *others = hand_lines(observe.view(table), Painter(colour=False, symbols=False))
+    assert first.startswith(f"  {title}  ")
+    ranks = {token[1] for token in first.removeprefix(f"  {title}").split() if token[0] == "H"}
+    assert ranks == {name[0] for name in title.split(", ")[1:-1]}
+    assert "H9" in others[0]
 
 
 def test_card_order_is_strongest_first() -> None:
