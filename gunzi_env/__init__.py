@@ -16,5 +16,5 @@ __version__ = "0.1.0"
 
 __all__ = ["IllegalAction", "Rules", "VectorEnv", "env", "parallel_env", "position", "raw_env", "record", "rulebook"]
 
-if hasattr(_pettingzoo, "register"):  # from PettingZoo 1.27 on
+if hasattr(_pettingzoo, "register"):  # pragma: no branch - from PettingZoo 1.27 on, one version is installed
     _pettingzoo.register("aec", "gunzi/dagunzi-v0", entry_point="gunzi_env:env")

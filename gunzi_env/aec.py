@@ -316,16 +316,18 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
 
     def get_state(self) -> dict[str, Any]:
         """The state of the game as plain values and bytes, for :meth:`set_state`."""
+        agents, rewards = list(self.agents), dict(self.rewards)  # AttributeError before reset()
+        assert self._np_random is not None
         return {
             "tables": self.tables.save(),
-            "agents": list(self.agents),
-            "rewards": dict(self.rewards),
+            "agents": agents,
+            "rewards": rewards,
             "cumulative_rewards": dict(self._cumulative_rewards),
             "terminations": dict(self.terminations),
             "truncations": dict(self.truncations),
             "hands_played": self._hands_played,
             "record": None if self.recorder is None else self.recorder.text(),
-            "random": None if self._np_random is None else self._np_random.bit_generator.state,
+            "random": self._np_random.bit_generator.state,
         }
 
     def __getattr__(self, name: str) -> Any:
@@ -348,9 +350,8 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         if state["record"] is not None:
             self.recorder = record.Recorder(self.rules)
             self.recorder.record = record.parse(state["record"])
-        if state["random"] is not None:
-            self._np_random, _ = seeding.np_random(0)
-            self._np_random.bit_generator.state = state["random"]
+        self._np_random, _ = seeding.np_random(0)
+        self._np_random.bit_generator.state = state["random"]
         self._refresh()
 
 

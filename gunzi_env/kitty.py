@@ -101,14 +101,12 @@ def ask_in_turn(t: Tables, g: Index) -> Index:
     """Go on to the next seat that could bury a joker; returns the tables where all three have been passed."""
     waiting = g
     finished = [g[:0]]
-    for _ in range(4):
+    while len(waiting):  # round the table: the dealer comes at last
         over = t.seat[waiting] == t.dealer[waiting]
         finished.append(waiting[over])
         waiting = waiting[~over]
         able = (t.pickable[waiting] > 0) & ((t.planes[0, waiting, HAND + t.seat[waiting]] & JOKERS) != 0)
         waiting = waiting[~able]
-        if not len(waiting):
-            break
         t.seat[waiting] = (t.seat[waiting] + 1) & 3
     return np.sort(np.concatenate(finished))
 

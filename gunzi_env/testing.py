@@ -103,18 +103,24 @@ def replay(case: Case, every: int = 1) -> Tables:
     All actions are tried at one step in ``every``. It ends earlier at an action that is not legal any more.
     """
     t = case.start()
-    for ply, action in enumerate((*case.actions, None)):
-        try:
-            check_tables(t)
-            check_views(t)
-            if ply % every == 0:
-                check_actions(t, 0)
-        except LawBroken as broken:
-            raise LawBroken(broken.law, 0, Case.of(t, 0, case.actions[:ply])) from None
-        if action is None or t.phase[0] == Phase.OVER or not t.actions.unpack(t.legal)[0, action]:
+    _check_alone(t, (), True)
+    for ply, action in enumerate(case.actions, start=1):
+        if t.phase[0] == Phase.OVER or not t.actions.unpack(t.legal)[0, action]:
             break
         engine.step(t, [action])
+        _check_alone(t, case.actions[:ply], ply % every == 0)
     return t
+
+
+def _check_alone(t: Tables, actions: Sequence[int], tried: bool) -> None:
+    """Every law at a table alone, which these actions led to."""
+    try:
+        check_tables(t)
+        check_views(t)
+        if tried:
+            check_actions(t, 0)
+    except LawBroken as broken:
+        raise LawBroken(broken.law, 0, Case.of(t, 0, actions)) from None
 
 
 def _demand(t: Tables, good: npt.NDArray[np.bool_], law: str) -> None:
@@ -351,13 +357,20 @@ def _step(t: Tables, trail: _Trail, before: Tables, actions: npt.NDArray[np.int3
         engine.step(t, actions)
     except Exception as error:
         trail.add(actions)
+        law = f"{type(error).__name__}: {error}"
         for n in np.flatnonzero(before.phase != Phase.OVER):
-            try:
-                engine.step(before.select(np.array([n])), actions[n : n + 1])
-            except Exception:
-                break
-        raise LawBroken(f"{type(error).__name__}: {error}", int(n), trail.case(before, int(n))) from error
+            if _raises(before.select(np.array([n])), actions[n : n + 1]):
+                raise LawBroken(law, int(n), trail.case(before, int(n))) from error
+        raise LawBroken(f"{law}; no table alone raises it") from error
     trail.add(actions)
+
+
+def _raises(t: Tables, actions: npt.NDArray[np.int32]) -> bool:
+    try:
+        engine.step(t, actions)
+    except Exception:
+        return True
+    return False
 
 
 def random_actions(t: Tables, keys: npt.NDArray[np.uint64], pass_probability: float) -> npt.NDArray[np.int32]:

@@ -183,11 +183,8 @@ class VectorEnv:
 
     def _play_forced(self, g: Index) -> None:
         if self.skip_forced:
+            # It stops before the hand ends: a burial leaves a choice (R6.2), and so do hands that can have a dry pot.
             engine.play_forced(self.tables, g)
-            # With hands of a card or two a hand can be forced from beginning to end: nobody has anything to do in it.
-            over = g[self.tables.phase[g] == Phase.OVER]
-            if len(over):
-                self._go_on(over)
 
     def _result(self) -> Result:
         t = self.tables

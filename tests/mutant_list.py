@@ -226,7 +226,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the bot plays what it may not", "bot and referee disagree, and the game stops",
         "agents/gunzi_agents/greedy.py",
-        "np.where(allowed[np.arange(len(rows)), wish], wish, allowed.argmax(axis=1))", "wish", ("tests/agents/test_greedy.py",),
+        "np.where(allowed[np.arange(len(rows)), wish], wish, allowed.argmax(axis=1))", "wish",
+        ("tests/agents/test_greedy.py",),
     ),
     # Hidden cards
     Mutant(

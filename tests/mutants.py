@@ -66,7 +66,9 @@ def run_suite(mutant: Mutant | None) -> tuple[str, float]:
         paths = os.pathsep.join(str(folder / part) for part in (".", "agents", "train", "eval"))
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", "-rfE"]
         command += suite_files(first)
-        environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+        # Where this run's coverage is measured, that of the copies is not wanted.
+        own = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+        environment = own | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
         try:
             run = subprocess.run(
                 command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SLOW, check=False

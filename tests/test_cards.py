@@ -96,3 +96,8 @@ def test_a_bad_rank_is_named(value: object) -> None:
     with pytest.raises(ValueError, match="unknown rank") as error:
         cards.parse_rank(value)  # type: ignore[arg-type]
     assert repr(value) in str(error.value)
+
+
+def test_cards_are_text() -> None:
+    with pytest.raises(ValueError, match=r"cards are \[1, 2\]: write text"):
+        cards.parse_cards([1, 2])  # type: ignore[arg-type]

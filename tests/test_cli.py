@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import EntryPoint, PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -175,3 +177,34 @@ def test_a_bad_command_line_is_one_line(arguments: list[str], line: str) -> None
     run = gunzi(*arguments)
     assert run.returncode == 2
     assert run.stderr.startswith(line) and run.stderr.count("\n") == 1, run.stderr
+
+
+def test_a_command_whose_module_is_missing_or_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands in the list, and says so."""
+    (tmp_path / "gunzi_broken.py").write_text("def main(:")
+    monkeypatch.syspath_prepend(tmp_path)
+    for module in ("gunzi_no_such_module", "gunzi_no_such.module", "gunzi_broken"):
+        assert cli.summary(EntryPoint("x", f"{module}:main", "gunzi.commands")) == "(not installed)"
+
+
+def test_a_checkout_that_is_not_installed_has_no_version(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unknown(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(cli, "version", unknown)
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == "gunzi (not installed)\n"
+
+
+def test_output_that_is_no_file_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notebook's, for one."""
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert cli.main(["--version"]) == 0
+
+
+def test_an_exit_with_words_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "commands", lambda: {"x": raising(SystemExit("no"))})
+    with pytest.raises(SystemExit, match="no"):
+        cli.main(["x"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -207,3 +209,43 @@ def test_deal_does_not_depend_on_global_state() -> None:
     first = played("dalian", 2, 0, seed=8).save()
     np.random.seed(1)  # noqa: NPY002 - it must not matter
     assert played("dalian", 2, 0, seed=8).save() == first
+
+
+def test_load_refuses_a_file_without_tables() -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, other=np.zeros(3))
+    with pytest.raises(ValueError, match="'phase' is missing or empty"):
+        Tables.load(Rules.preset("dalian"), buffer.getvalue())
+    assert played("dalian", 1, 0) != "a table"
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"episode": "game"}, "unknown episode 'game': use one of hand, match"),
+        ({"reward": "money"}, "unknown reward 'money': use one of levels, points, match"),
+        ({"reward": "match"}, "reward 'match' needs episode 'match'"),
+        ({"seed": -1}, "seed is -1"),
+        ({"seed": 1.0}, "seed is 1.0"),
+    ],
+)
+def test_vector_env_names_bad_arguments(options: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(named)):
+        VectorEnv(2, **options)
+    with pytest.raises(ValueError, match="call reset"):
+        VectorEnv(2).step([0, 0])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_vector_env_with_hands_of_a_card_or_two(size: int) -> None:
+    """Nearly all that is decided is the burial; a hand is never over before somebody was asked."""
+    rules = Rules(hand_size=size, kitty_size=162 - 4 * size)
+    env = VectorEnv(4, rules, seed=1)
+    _, legal = env.reset()
+    rng = np.random.default_rng(0)
+    hands = 0
+    for _ in range(400):
+        assert (legal.sum(axis=1) > 1).all()
+        _, legal, _, done = env.step((rng.random(legal.shape) * legal).argmax(axis=1))
+        hands += int(done.sum())
+    assert hands > 4

@@ -175,3 +175,15 @@ def test_what_is_told_falsely_is_found() -> None:
         fault(t)
         with pytest.raises(testing.LawBroken, match=law):
             testing.check_views(t)
+
+
+def test_a_fault_of_the_batch_alone_names_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crowded(t: Tables, g: Index, action: Ints) -> Index:
+        if len(g) > 1:
+            raise KeyError("crowded")
+        return LEAD_APPLY(t, g, action)
+
+    monkeypatch.setitem(engine.HANDLERS, Phase.LEAD, (tricks.lead_legal, crowded))
+    with pytest.raises(testing.LawBroken, match=r"crowded.*no table alone raises it") as caught:
+        testing.random_hands(Rules.preset("dalian"), 30, seed=1, tables=30, every=10**9)
+    assert caught.value.case is None

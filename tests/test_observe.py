@@ -11,9 +11,11 @@ import numpy.typing as npt
 import pytest
 
 from gunzi_env import Rules, VectorEnv, observe, planes
+from gunzi_env.cards import parse_face
 from gunzi_env.observe import DEALER_OR_KITTY, View
 from gunzi_env.planes import U64, bits
 from gunzi_env.tables import HAND, KITTY, PENDING, PLAYED, Phase, Tables
+from tests.rules.game import dealt
 from tests.worlds import ONE, VIEW_FIELDS, deal, random_steps
 
 PRESETS = Rules.presets()
@@ -311,3 +313,23 @@ def test_view_shares_nothing_with_the_tables() -> None:
         if f.name != "rules":
             getattr(view, f.name)[...] = 1
     assert t.save() == before
+
+
+def test_privileged_writes_where_it_is_told() -> None:
+    t = deal(Rules.preset("dalian"), 5, 3)
+    out = np.full((5, observe.privileged_size(t.rules)), 9, np.uint8)
+    assert observe.privileged(t, out=out) is out
+    assert (out == observe.privileged(t)).all()
+
+
+def test_shown_cards_that_moved_on_are_not_encoded_as_known() -> None:
+    """R4.4, R5.1: seat 3 bid with a heart and gave it as tribute: it is known with the dealer alone."""
+    game = dealt(dealer=0, blood=1, draws={3: "H3", 1: "BJ BJ BJ LJ LJ LJ H3 H3"}, spare=1)
+    while game.phase == "bid":
+        bids = game.seat == 3 and not game.t.bid_strength[0]
+        game.play(f"{game.seat} " + ("bid H x1" if bids else "pass"))
+    assert (game.tribute, game.sees(1, of=0), game.sees(1, of=3)) == ("H3", "H3", "")
+    code = observe.encode(game.view(1))[0]
+    (at,) = [at for name, at, _ in observe.spec(game.t.rules) if name.startswith("known with")]
+    slot = int(game.t.layout.slot_of_face[game.t.level[0], game.t.trump[0], parse_face("H3")])
+    assert [int(code[at + 54 * column + slot]) for column in range(3)] == [0, 0, 1]

@@ -13,7 +13,7 @@ import pytest
 from pettingzoo.test import api_test, parallel_api_test, performance_benchmark, render_test, seed_test
 
 import gunzi_env
-from gunzi_env import IllegalAction, Rules, record
+from gunzi_env import IllegalAction, Rules, position, record
 from gunzi_env.cards import format_cards
 from gunzi_env.tables import Phase, Tables
 from tests.rules.game import deck
@@ -275,3 +275,60 @@ def test_before_reset() -> None:
     for state in ("x", None, {}):
         with pytest.raises(ValueError, match="no state"):
             env.set_state(state)
+
+
+def walk(environment: Any, seed: int) -> None:
+    """Random play to the end of the episode."""
+    rng = np.random.default_rng(seed)
+    while environment.agents:
+        observation, _, ended, cut, _ = environment.last()
+        environment.step(None if ended or cut else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+
+
+def test_a_match_from_a_position_has_no_record() -> None:
+    """Its cards were never dealt; all else goes on: copies, the state, the next hand."""
+    environment = gunzi_env.raw_env(episode="match", max_hands=2, skip_forced=True)
+    text = position.format_position(position.setup(hands=["SA H9", "H4 D8", "S6 S7", "C8 C9"], kitty_cards="H6"))
+    environment.reset(seed=3, options={"position": text})
+    for other in (environment.clone(), gunzi_env.raw_env(episode="match", max_hands=2, skip_forced=True)):
+        other.reset(seed=9)
+        other.set_state(environment.get_state())
+        walk(other, 5)
+        with pytest.raises(ValueError, match="has no record"):
+            other.record()
+    walk(environment, 5)
+    assert environment.tables == other.tables
+    assert environment.tables.hand[0] > 0 or environment.tables.match_winner[0] >= 0
+
+
+def test_forced_decisions_are_played_and_recorded() -> None:
+    environment = gunzi_env.raw_env(skip_forced=True)
+    environment.reset(seed=11)
+    rng = np.random.default_rng(1)
+    while environment.tables.phase[0] != Phase.OVER:
+        mask = environment.observe(environment.agent_selection)["action_mask"]
+        assert mask.sum() > 1
+        environment.step(int(rng.choice(np.flatnonzero(mask))))
+    again = record.replay(record.parse(environment.record()))
+    assert again.hash64() == environment.tables.hash64()
+
+
+def test_positions_and_records_of_other_rules_are_refused() -> None:
+    environment = gunzi_env.raw_env("classic")
+    other = gunzi_env.raw_env("dalian")
+    other.reset(seed=1)
+    with pytest.raises(record.RecordError, match="other rules"):
+        environment.reset(options={"record": other.record()})
+    for tables in (position.setup("dalian", hands=["S4", "S6", "S7", "S8"]), Tables(environment.rules, 2)):
+        with pytest.raises(position.PositionError, match="not one table of this environment's rules"):
+            environment.reset(options={"position": tables})
+
+
+def test_render_without_a_mode_warns() -> None:
+    environment = gunzi_env.raw_env()
+    environment.reset(seed=1)
+    with pytest.warns(UserWarning, match="without a render_mode"):
+        assert environment.render() is None
+    environment.close()
+    with pytest.raises(ValueError, match="unknown observation 'rows': use flat or dict"):
+        gunzi_env.raw_env(observation="rows")  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -329,3 +330,22 @@ def test_play_actions_names_units_most_copies_first() -> None:
     play = planes.from_counts(words[:1], 3)[:, 0]
     named = [t.actions.name(action, 3, 0) for action in play_actions(t, play)]
     assert named == ["D4 D4", "S4"]
+
+
+def test_a_position_is_text() -> None:
+    with pytest.raises(PositionError, match="a position is text of lines"):
+        parse(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"score": 7}, "score is 7: it must be a multiple of 5"),
+        ({"phase": "lead", "trick": (), "levels": (4, 5)}, "level is 3, but the dealer's team is on 4"),
+        ({"phase": "follow"}, "phase is 'follow' and the trick has 0 plays"),
+        ({"phase": "jokers", "dry": True, "kitty_cards": "H4", "seat": 1}, "seat 1 has no joker it could bury"),
+    ],
+)
+def test_what_contradicts_itself_is_named(fields: dict[str, Any], named: str) -> None:
+    with pytest.raises(PositionError, match=re.escape(named)):
+        setup(hands=["SA", "BJ", "S7", "S8"], **fields)

@@ -380,3 +380,8 @@ def test_mutated_records_are_refused_or_played_as_they_stand(rules: Rules, lines
             assert read.hands[-1].result == record.result_text(t)
     assert refused > number / 2
     assert accepted > number / 50  # cut short, or a name changed
+
+
+def test_a_record_is_text() -> None:
+    with pytest.raises(RecordError, match="a record is text, not bytes"):
+        parse(b"gunzi record 1")  # type: ignore[arg-type]

@@ -261,3 +261,9 @@ def test_rules_errors_are_value_errors_for_usage() -> None:
 def test_numbers_that_follow(name: str, cards: int, points: int, dealt: int) -> None:
     rules = Rules.preset(name)
     assert (rules.num_cards, rules.total_points, rules.num_dealt) == (cards, points, dealt)
+
+
+def test_a_path_without_its_ending_is_named() -> None:
+    for path in ("configs/rules/jack", "..\\rules"):
+        with pytest.raises(RulesError, match=r"is no rules file: its name must end in \.toml"):
+            load_rules(path)
