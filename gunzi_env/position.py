@@ -32,7 +32,7 @@ from gunzi_env import bidding, engine, kitty, order, planes, starts
 from gunzi_env.cards import FACE_NAMES, SUITS, parse_cards, parse_suit
 from gunzi_env.position_text import KEYS, PositionError, format_position
 from gunzi_env.rulebook import ONE_TABLE, Source, cards_planes, cards_text, parse_bid, parse_level
-from gunzi_env.rules import RulesError, load_rules
+from gunzi_env.rules import Rules, RulesError, load_rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
 
 PHASES = ("show", "bid", "tribute", "bury", "jokers", "lead", "follow")
@@ -95,13 +95,12 @@ def setup(
     t = Tables(rules, 1)
     _check_phase(phase, trick)
     _check_seats(dealer=dealer, bidder=bidder, leader=leader, seat=seat, first=first, passes=passes)
+    _check_score(rules, score)
     level = parse_level(rules, level)
-    both = [level, level] if levels is None else [parse_level(rules, x) for x in levels]
-    starts.check(rules, tuple(both), dealer, blood)
+    both = (level, level) if levels is None else tuple(parse_level(rules, x) for x in levels)
+    starts.check(rules, both, dealer, blood)
     if both[dealer & 1] != level:
         raise PositionError(f"level is {level}, but the dealer's team is on {both[dealer & 1]} (R2.1)")
-    if isinstance(score, bool) or score % 5 or not 0 <= score <= rules.max_score:
-        raise PositionError(f"score is {score!r}: it must be a multiple of 5 within 0..{rules.max_score} (R8.4)")
     _check_seen(phase, dry, kitty_shown, bid)
     engine.clear(t, ONE_TABLE)
     t.dealer[0], t.level[0], t.trump[0], t.levels[0] = dealer, level, parse_suit(trump), both
@@ -133,6 +132,11 @@ def _check_phase(phase: str, trick: Sequence[str]) -> None:
         raise PositionError(f"phase is {phase!r}: it must be one of {', '.join(PHASES)}")
     if (phase == "follow") != bool(trick) and phase != "lead":
         raise PositionError(f"phase is {phase!r} and the trick has {len(trick)} plays: only in follow it has some")
+
+
+def _check_score(rules: Rules, score: int) -> None:
+    if isinstance(score, bool) or score % 5 or not 0 <= score <= rules.max_score:
+        raise PositionError(f"score is {score!r}: it must be a multiple of 5 within 0..{rules.max_score} (R8.4)")
 
 
 def _check_seats(**seats: int | None) -> None:
