@@ -141,7 +141,12 @@ def _put_in(t: Tables, g: Index) -> Index:
     """The named jokers enter the kitty, which is public from now on; returns the tables where the pick-up is forced."""
     jokers = choice.take_pending(t, g)
     seat = t.seat[g]
-    t.known[:, g, seat] = planes.minus(t.known[:, g, seat], jokers)
+    known = t.known[:, g, seat]
+    t.known[:, g, seat] = planes.minus(known, jokers)
+    # R5.4: of what was returned to him, which the receiver alone knows, jokers may have gone in as well.
+    giver = np.flatnonzero(seat == t.giver[g])
+    beyond = planes.minus(jokers[:, giver], known[:, giver])
+    t.returned[:, g[giver]] = planes.minus(t.returned[:, g[giver]], beyond)
     _make_public(t, g)
     choice.give(t, g, np.full(len(g), KITTY), jokers)
     mask = pickable_mask(t.layout, t.level[g])

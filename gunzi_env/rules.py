@@ -170,8 +170,8 @@ class Rules:
 
     @property
     def max_blood(self) -> int:
-        """R9.6: the largest blood that a hand can leave, all jokers in the kitty."""
-        by_score = max(-(-self.blood_low // 10), (self.max_score - self.blood_high) // 10)
+        """R9.6: no hand leaves more blood, not even with all jokers in the kitty."""
+        by_score = max(self.blood_low, self.max_score - self.blood_high) // 10
         return by_score + 3 * self.decks
 
 

@@ -41,6 +41,7 @@ def table(rules: Rules) -> npt.NDArray[np.int64]:
     rows = np.array(document["rows"], np.int64)
     levels = rows[:, 1:3]
     fits = ((levels >= rules.first_level) & (levels <= rules.last_level)).all(axis=1) | (rows[:, 0] == 1)
+    fits &= rows[:, 3] <= rules.max_blood
     rows = np.asarray(rows[fits], np.int64)
     rows[rows[:, 0] == 1, 1:3] = rules.first_level
     return rows

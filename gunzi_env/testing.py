@@ -15,98 +15,49 @@ array([4], dtype=int8)
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gunzi_env import engine, observe, planes, starts
 from gunzi_env.branches import Branches, branches
+from gunzi_env.case import Case, LawBroken
 from gunzi_env.deal import mix, start_keys
 from gunzi_env.engine import IllegalAction
+from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import FULL, U64, bits
 from gunzi_env.rules import Rules
-from gunzi_env.tables import HAND, KITTY, NOBODY, NUM_HOLDERS, PENDING, PLAYED, STOCK, Phase, Tables
+from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, PENDING, PLAYED, STOCK, Phase, Tables
 
-
-@dataclass(frozen=True)
-class Case:
-    """A hand up to some moment: rules, key of the cards, the state it started from, and the actions taken."""
-
-    rules: Rules
-    key: tuple[int, int, int, int]
-    """Seed, table, match and hand."""
-    levels: tuple[int, int]
-    dealer: int
-    """-1 in the first hand of a match (R4.2)."""
-    blood: int
-    actions: tuple[int, ...] = ()
-
-    @classmethod
-    def of(cls, t: Tables, n: int, actions: Sequence[int]) -> Case:
-        """What has been played at table ``n`` since its hand was dealt."""
-        return cls(
-            t.rules,
-            (int(t.seed[n]), int(t.table_id[n]), int(t.match[n]), int(t.hand[n])),
-            (int(t.levels[n, 0]), int(t.levels[n, 1])),
-            NOBODY if t.first_hand[n] else int(t.dealer[n]),
-            int(t.blood[n]),
-            tuple(int(a) for a in actions),
-        )
-
-    @classmethod
-    def parse(cls, text: str) -> Case:
-        """The case of a line of text; ``ValueError`` or ``KeyError`` where it is none."""
-        values: dict[str, Any] = json.loads(text)
-        options = dict(values["rules"])
-        rules = Rules.from_dict(options, options.pop("preset", "dalian"))
-        seed, table, match, hand = values["key"]
-        first, second = values["levels"]
-        actions = tuple(values["actions"])
-        return cls(rules, (seed, table, match, hand), (first, second), values["dealer"], values["blood"], actions)
-
-    def __str__(self) -> str:
-        named = self.rules.name != "custom"
-        rules = {"preset": self.rules.name} if named else self.rules.as_dict()
-        rules = {key: "none" if value is None else value for key, value in rules.items()}
-        state = {"key": self.key, "levels": self.levels, "dealer": self.dealer, "blood": self.blood}
-        return json.dumps({"rules": rules, **state, "actions": self.actions})
-
-    def start(self) -> Tables:
-        """One table at the hand's first decision."""
-        t = Tables(self.rules, 1)
-        seed, table, match, hand = self.key
-        engine.reset(t, seed, table_ids=np.array([table], U64), match=match, hand=hand, begin=False)
-        state = {"levels": np.array([self.levels]), "dealer": np.array([self.dealer]), "blood": np.array([self.blood])}
-        engine.begin_hand(t, np.zeros(1, np.intp), **state)
-        return t
-
-
-class LawBroken(AssertionError):
-    """A state that the rules do not allow, at ``table``; ``case`` plays it again."""
-
-    def __init__(self, law: str, table: int = 0, case: Case | None = None) -> None:
-        super().__init__(law if case is None else f"{law}\nat ply {len(case.actions)} of the case\n{case}")
-        self.law, self.table, self.case = law, table, case
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.law, self.table, self.case)
+__all__ = [
+    "Case",
+    "LawBroken",
+    "Met",
+    "check_actions",
+    "check_cards",
+    "check_legal",
+    "check_score",
+    "check_sizes",
+    "check_tables",
+    "check_views",
+    "random_actions",
+    "random_hands",
+    "replay",
+]
 
 
 def replay(case: Case, every: int = 1) -> Tables:
     """Play a case again, every law checked at every step; the table it leads to.
 
-    All actions are tried at one step in ``every``. It ends earlier at an action that is not legal any more.
+    All actions are tried at one step in ``every``. Raises :class:`gunzi_env.engine.IllegalAction` at an action that is
+    not legal, or not any more.
     """
     t = case.start()
     _check_alone(t, (), True)
     for ply, action in enumerate(case.actions, start=1):
-        if t.phase[0] == Phase.OVER or not t.actions.unpack(t.legal)[0, action]:
-            break
         engine.step(t, [action])
         _check_alone(t, case.actions[:ply], ply % every == 0)
     return t
@@ -220,7 +171,7 @@ def check_legal(t: Tables) -> None:
 
 
 def check_views(t: Tables) -> None:
-    """Whatever a seat is told of cards that it cannot see is true (R4.4, R5.1, R6.4, R7.3)."""
+    """Cards that a seat is told to lie with another, or with the dealer, do; voids are voids (R4.4, R5.1, R6.4, R7.3)."""
     rows, nothing = np.arange(t.num), U64(0)
     play = t.phase != Phase.OVER
     pending = t.planes[:, :, PENDING]
@@ -250,9 +201,7 @@ def check_actions(t: Tables, n: int) -> None:
     legal = t.actions.unpack(t.legal[row])[0]
     good = np.flatnonzero(legal)
     if len(good):
-        copies = t.select(np.repeat(row, len(good)))
-        engine.step(copies, good)
-        check_tables(copies)
+        _check_accepted(t, n, good)
     one = t.select(row)
     before = one.save()
     for action in np.flatnonzero(~legal):
@@ -260,9 +209,23 @@ def check_actions(t: Tables, n: int) -> None:
             engine.step(one, [action])
         except IllegalAction:
             continue
-        raise LawBroken(f"action {t.actions.name(int(action), int(t.level[n]))} is not legal, but was accepted", n)
+        name = t.actions.name(int(action), int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP))
+        raise LawBroken(f"action {name} is not legal, but was accepted", n)
     if one.save() != before:
         raise LawBroken("a refused action changed the table", n)
+
+
+def _check_accepted(t: Tables, n: int, actions: npt.NDArray[np.intp]) -> None:
+    """Each of these actions on a copy of table ``n``."""
+    copies = t.select(np.repeat(n, len(actions)))
+    try:
+        engine.step(copies, actions)
+        check_tables(copies)
+    except Exception as error:
+        name = "one of its legal actions"
+        if isinstance(error, LawBroken):
+            name = t.actions.name(int(actions[error.table]), int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP))
+        raise LawBroken(f"{error} after {name}", n) from error
 
 
 @dataclass

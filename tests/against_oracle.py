@@ -143,11 +143,11 @@ class Pair:
     def tell(self, action: int) -> None:
         """The engine is about to take this action; now the oracle does."""
         name = self.t.actions.name(action, int(self.t.level[self.n]), max(int(self.t.trump[self.n]), 0))
-        self.actions.append(action)
         try:
             self.oracle.apply(name)
         except ValueError as error:
             raise Difference(str(error), self.n, Case.of(self.t, self.n, self.actions)) from error
+        self.actions.append(action)
 
     def compare(self) -> None:
         check(self.t, self.n, self.oracle, self.actions)
@@ -178,12 +178,10 @@ def play_against_oracle(rules: Rules, tables: int, hands: int, seed: int, pass_p
 
 
 def replay_against_oracle(case: Case) -> None:
-    """Play a case again on both; it ends at an action that is not legal any more."""
+    """Play a case again on both."""
     t = case.start()
     pair = Pair(t, 0)
     for action in case.actions:
-        if pair.over or not t.actions.unpack(t.legal)[0, action]:
-            break
         pair.tell(action)
         engine.step(t, [action])
         pair.compare()

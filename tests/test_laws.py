@@ -187,3 +187,46 @@ def test_a_fault_of_the_batch_alone_names_no_table(monkeypatch: pytest.MonkeyPat
     with pytest.raises(testing.LawBroken, match=r"crowded.*no table alone raises it") as caught:
         testing.random_hands(Rules.preset("dalian"), 30, seed=1, tables=30, every=10**9)
     assert caught.value.case is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"rules": 5, "key": [1, 0, 0, 0], "levels": [3, 3], "dealer": -1, "blood": 0, "actions": []}',
+        '{"rules": {}, "key": 5, "levels": [3, 3], "dealer": -1, "blood": 0, "actions": []}',
+        '{"rules": {"decks": 9}, "key": [1, 0, 0, 0], "levels": [3, 3], "dealer": -1, "blood": 0, "actions": []}',
+        '{"rules": {}, "key": [1, 0, 0, 0], "levels": [99, 3], "dealer": 0, "blood": 0, "actions": []}',
+        '{"rules": {}, "key": [1, 0, 0, 0], "levels": [3, 3], "dealer": 0, "blood": 0, "actions": ["x"]}',
+    ],
+)
+def test_what_is_no_case_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no case: "):
+        testing.Case.parse(text)
+
+
+@pytest.mark.parametrize("action", [-1, 53 + 54, 184, 10**6])
+def test_a_case_that_cannot_be_played_is_refused(action: int) -> None:
+    case = testing.Case(Rules(), (1, 0, 0, 0), (3, 3), -1, 0, (action,))
+    with pytest.raises(engine.IllegalAction):
+        testing.replay(case)
+
+
+def test_a_legal_action_that_breaks_a_law_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tried on copies: the table is the one they are copies of."""
+    monkeypatch.setitem(engine.HANDLERS, Phase.LEAD, (tricks.lead_legal, overcounts))
+    t = broken_tables()
+    rows = np.flatnonzero((t.phase == Phase.LEAD) & (t.actions.unpack(t.legal)[:, 54:108].any(axis=1)))
+    assert len(rows)
+    with pytest.raises(testing.LawBroken, match=r"no more is counted than was played.* after (\w\w) \1$") as caught:
+        testing.check_actions(t, int(rows[0]))
+    assert caught.value.table == rows[0]
+
+
+def test_a_legal_action_that_is_refused_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = broken_tables()
+    monkeypatch.setattr(tricks, "lead", None)
+    with pytest.raises(testing.LawBroken, match="'NoneType' object is not callable after one of its legal actions"):
+        testing.check_actions(t, int(np.flatnonzero(t.phase == Phase.LEAD)[0]))

@@ -28,7 +28,7 @@ LAYERS: list[set[str]] = [
     {f"gunzi_env.{name}" for name in ("deal", "bidding", "tribute", "kitty", "tricks", "settlement")},
     {"gunzi_env.engine"},
     {"gunzi_env.observe"},
-    {f"gunzi_env.{name}" for name in ("starts", "branches", "resample", "record", "rulebook", "render")}
+    {f"gunzi_env.{name}" for name in ("starts", "case", "branches", "resample", "record", "rulebook", "render")}
     | {"gunzi_env.position", "gunzi_env.position_text"},
     {f"gunzi_env.{name}" for name in ("vector", "aec", "solo", "testing", "adapters")},
     {"gunzi_env", "gunzi_env.cli"},

@@ -251,3 +251,17 @@ def test_r5_4_hands_are_equal_again() -> None:
     game = owed(2, "S4 H6 C6 HK", "BJ SA H5 HT")  # H6 and C6 go back unasked
     assert game.phase == "bury"
     assert [len(game.hand(s).split()) for s in range(4)] == [4 + 6, 4, 4, 4]
+
+
+def test_r5_4_a_returned_joker_that_was_put_in_is_not_with_the_giver() -> None:
+    """R5.4, R6.5: seat 0 returned a big joker, seat 3 buries it: it lies in the kitty, and seat 0 knows."""
+    hands = ["BJ S4 S6", "C4 C6 C7", "D4 D6 D7", "S9 H4 H6"]
+    game = placed(hands=hands, phase="tribute", blood=1, kitty_cards="S7 H8 C8 C9 D8 D9")
+    assert game.tribute == "S9"
+    game.play("0 BJ")
+    assert (game.phase, game.sees(0, of=3)) == ("bury", "BJ")
+    game.play("0 S4", "0 D9", "0 D8", "0 C9", "0 C8", "0 H8")
+    assert (game.phase, game.seat, game.sees(0, of=3)) == ("jokers", 3, "BJ")
+    game.play("3 BJ").hurry("lead")
+    assert "BJ" in game.kitty
+    assert "BJ" not in game.sees(0, of=3)
