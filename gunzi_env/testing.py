@@ -171,7 +171,7 @@ def check_legal(t: Tables) -> None:
 
 
 def check_views(t: Tables) -> None:
-    """Cards that a seat is told to lie with another, or with the dealer, do; voids are voids (R4.4, R5.1, R6.4, R7.3)."""
+    """Cards that a seat is told to lie with another or the dealer do; voids are voids (R4.4, R5.1, R6.4, R7.3)."""
     rows, nothing = np.arange(t.num), U64(0)
     play = t.phase != Phase.OVER
     pending = t.planes[:, :, PENDING]
