@@ -35,7 +35,9 @@ test: install
 
 # How much of gunzi_env the tests reach, branches counted; fails below the bound in pyproject.toml.
 coverage: install
-	$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term-missing:skip-covered --cov-report=json:.coverage.json
+	@$(BIN)/python -c "import json; p = json.load(open('.coverage.json'))['totals']['percent_branches_covered']; \
+	print(f'branches covered: {p:.1f} %'); raise SystemExit('at least 97 % is asked for' if p < 97 else 0)"
 
 # The long run: 10^6 random hands with every law checked, 10^5 against the oracle. make soak SHARE=0.01 plays a hundredth.
 SHARE ?= 1

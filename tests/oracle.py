@@ -229,7 +229,8 @@ class Oracle(Deal):
     @property
     def shown(self) -> list[list[int]]:
         """Cards each seat showed in bids or for R5.5 (R4.4), less those of them that it has played since."""
-        return [sorted((self._shown[seat] - Counter(self.played[seat])).elements()) for seat in range(4)]
+        left = [shown and shown - Counter(played) for shown, played in zip(self._shown, self.played)]
+        return [sorted(cards.elements()) for cards in left]
 
     def legal(self) -> list[str]:
         """All decisions allowed now as sorted texts; none when the hand is over."""

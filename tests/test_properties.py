@@ -12,19 +12,20 @@ from gunzi_env.planes import U64
 from gunzi_env.rules import Rules
 from gunzi_env.testing import Case
 from tests import oracle_rules, strategies
-from tests.against_oracle import Pair
+from tests.against_oracle import Pair, compare_all
 
 
 def play_under_any_rules(start: Case, seed: int, pass_probability: float) -> None:
     """A whole hand on engine and oracle: equal in every field at every ply, and every law holds."""
     t = start.start()
     pair = Pair(t, 0)
+    compare_all(t, [pair])
     rng = np.random.default_rng(seed)
     while not pair.over:
         action = testing.random_actions(t, rng.integers(2**63, size=1).astype(U64), pass_probability)
         pair.tell(int(action[0]))
         engine.step(t, action)
-        pair.compare()
+        compare_all(t, [pair])
     testing.replay(Case.of(t, 0, pair.actions), every=40)
 
 
