@@ -136,11 +136,12 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self._begin(number, chosen)
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
-        self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
         self.terminations = dict.fromkeys(AGENTS, False)
         self.truncations = dict.fromkeys(AGENTS, False)
         self._hands_played = 0
-        self._refresh()
+        # A record may end with its hand, and in a position every decision may be forced: then nobody is left to step.
+        self._arrive()
+        self._cumulative_rewards = dict(self.rewards)
 
     @staticmethod
     def _options(options: dict[str, Any]) -> dict[str, Any]:
@@ -202,15 +203,17 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        number = self._checked(action)
-        t = self.tables
-        self._advance(number)
+        self._advance(self._checked(action))
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        if t.phase[0] == Phase.OVER:
+        self._arrive()
+        self._accumulate_rewards()
+
+    def _arrive(self) -> None:
+        """At the next decision, or at the end of the hand: its rewards, and who is to move."""
+        if self.tables.phase[0] == Phase.OVER:
             self._finish_hand()
         self._refresh()
-        self._accumulate_rewards()
         self._deads_step_first()
 
     def _advance(self, number: int) -> None:

@@ -22,23 +22,21 @@ hand 3: D8
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from gunzi_env import bidding, engine, kitty, order, planes, starts
-from gunzi_env.cards import FACE_NAMES, SUITS, parse_cards, parse_suit
+from gunzi_env import position_checks as checks
+from gunzi_env.cards import parse_cards, parse_suit
+from gunzi_env.position_checks import BIDDING, EXCHANGED, PHASES, PLAYING
+from gunzi_env.position_seen import mark_bid, mark_lacks, mark_shown
 from gunzi_env.position_text import KEYS, PositionError, format_position
-from gunzi_env.rulebook import ONE_TABLE, Source, cards_planes, cards_text, parse_bid, parse_level
-from gunzi_env.rules import Rules, RulesError, load_rules
+from gunzi_env.rulebook import ONE_TABLE, Source, cards_planes, cards_text, parse_level
+from gunzi_env.rules import RulesError, load_rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
-
-PHASES = ("show", "bid", "tribute", "bury", "jokers", "lead", "follow")
-"""Where a position can stand, about to ask a question of that phase; ``follow`` is ``lead`` with a trick begun."""
-
-_BIDDING = ("show", "bid")
 
 _OUT_OF_PLAY = 255
 """In ``draw``: later than all cards."""
@@ -69,11 +67,13 @@ def setup(
     seat: int | None = None,
     trick: Sequence[str] = (),
     kitty_cards: str = "",
-    kitty_shown: bool = True,
+    kitty_shown: bool | None = None,
     kitty_public: bool = False,
     dry: bool = False,
     played: Sequence[str] = ("", "", "", ""),
     void: str = "",
+    no_pair: str = "",
+    no_triple: str = "",
     score: int = 0,
     blood: int = 0,
     bid: str | None = None,
@@ -85,40 +85,45 @@ def setup(
     """One table in this position; :class:`PositionError` names what does not fit.
 
     ``hands`` are those of seats 0 to 3. ``trick`` holds the plays of a trick begun, from the leader on; its
-    cards stand besides the hands. ``seat`` is who is asked in the phases show, bid and jokers. For ``bury`` the
-    kitty is what the dealer is about to take, later what lies buried. ``void`` lists proven voids as seat and
-    suit (``T`` for trumps): ``"1H 3T"``. ``bid`` is the standing bid as in :func:`gunzi_env.rulebook.bid_beats`;
-    ``shown`` is what each seat has shown (R4.4, R5.5), the standing bid's cards in any case. ``kitty_shown`` is
-    R6.1's question, settled once the bidding is over.
+    cards stand besides the hands, and whoever has no choice then plays at once (R7.3). ``seat`` is who is asked in
+    the phases up to jokers. Up to ``bury`` the kitty is as dealt, top first, later what lies buried; a joker in it
+    makes it public (R6.4). ``void`` lists proven voids as seat and suit (``T`` for trumps): ``"1H 3T"``; ``no_pair``
+    and ``no_triple`` likewise the shapes that seats have not had in dead following (R7.5). ``bid`` is the standing
+    bid as in :func:`gunzi_env.rulebook.bid_beats`; ``shown`` is what each seat has shown (R4.4, R5.5), the standing
+    bid's cards in any case. ``kitty_shown`` is R6.1's question, settled once the bidding is over: yes if left out.
+    ``first`` was dealt the first card, if left out the dealer; in phase show nobody deals yet (R4.2).
+
+    A position does not say which deal it is, that it is a match's first hand (but in phase show), what was turned up
+    (R4.3, R4.7), what tribute was given and returned, nor what is known of hands from tribute, return, pick-up
+    and the kitty that was shown: there all know less than in the game.
     """
     rules = load_rules(rules)
     t = Tables(rules, 1)
-    _check_phase(phase, trick)
-    _check_seats(dealer=dealer, bidder=bidder, leader=leader, seat=seat, first=first, passes=passes)
-    _check_score(rules, score)
-    level = parse_level(rules, level)
-    both = (level, level) if levels is None else tuple(parse_level(rules, x) for x in levels)
-    starts.check(rules, both, dealer, blood)
-    if both[dealer & 1] != level:
-        raise PositionError(f"level is {level}, but the dealer's team is on {both[dealer & 1]} (R2.1)")
-    _check_seen(phase, dry, kitty_shown, bid)
-    engine.clear(t, ONE_TABLE)
-    t.dealer[0], t.level[0], t.trump[0], t.levels[0] = dealer, level, parse_suit(trump), both
-    t.score[0], t.blood[0], t.first[0] = score, blood, dealer if first is None else first
-    t.drawn[0] = rules.num_dealt
-    t.dry[0], t.kitty_public[0] = dry, kitty_public or dry
-    t.kitty_shown[0] = kitty_shown and phase not in _BIDDING
-    leader = dealer if leader is None else leader
-    _lay_out(t, phase, hands, kitty_cards, played, {(leader + k) % 4: play for k, play in enumerate(trick)})
-    _mark_bid(t, phase, bid, bidder)
-    _mark_shown(t, phase, shown)
-    _mark_voids(t, void)
-    if phase in ("tribute", "bury", "jokers"):
-        t.held[0] = _equal_hands(t)
-    if phase in _BIDDING:
+    said = {"kitty shown": kitty_shown is not None, "leader": leader is not None, "seat": seat is not None}
+    said |= {"kitty public": kitty_public, "dry": dry, "played": any(played), "passes": passes != 0}
+    said |= {"void": void != "", "no pair": no_pair != "", "no triple": no_triple != ""}
+    checks.check_seats(dealer=dealer, bidder=bidder, leader=leader, seat=seat, first=first, passes=passes)
+    checks.check_phase(phase, said)
+    leader, kitty_shown = dealer if leader is None else leader, kitty_shown in (None, True) and phase not in BIDDING
+    checks.check_trick(phase, trick, leader)
+    checks.check_numbers(rules, score, blood)
+    checks.check_kitty(phase, dry, kitty_shown, bid)
+    plays = {(leader + k) % 4: play for k, play in enumerate(trick)}
+    checks.check_cards(rules, hands, kitty_cards, played, plays)
+    _begin(t, phase, parse_level(rules, level), levels, dealer, blood)
+    t.score[0], t.first[0] = score, dealer if first is None else first
+    suit = parse_suit(trump)
+    t.trump[0] = order.PROVISIONAL_TRUMP if phase in BIDDING else suit
+    _lay_out(t, phase, hands, kitty_cards, played, plays)
+    t.kitty_shown[0], t.dry[0] = kitty_shown, dry
+    _judge_kitty(t, phase, kitty_public)
+    mark_bid(t, phase, bid, bidder)
+    mark_shown(t, phase, shown)
+    mark_lacks(t, void, no_pair, no_triple, plays)
+    if phase in BIDDING:
         _stand_in_bidding(t, phase, int(t.first[0]) if seat is None else seat, passes)
     elif phase in ("tribute", "bury"):
-        engine.enter_chapters(t, ONE_TABLE, Phase.TRIBUTE if phase == "tribute" else Phase.BURY)
+        _stand_in_exchange(t, Phase.TRIBUTE if phase == "tribute" else Phase.BURY, seat)
     elif phase == "jokers":
         _stand_at_jokers(t, (dealer + 1) % 4 if seat is None else seat)
     else:
@@ -127,55 +132,31 @@ def setup(
     return t
 
 
-def _check_phase(phase: str, trick: Sequence[str]) -> None:
-    if phase not in PHASES:
-        raise PositionError(f"phase is {phase!r}: it must be one of {', '.join(PHASES)}")
-    if (phase == "follow") != bool(trick) and phase != "lead":
-        raise PositionError(f"phase is {phase!r} and the trick has {len(trick)} plays: only in follow it has some")
-
-
-def _check_score(rules: Rules, score: int) -> None:
-    if isinstance(score, bool) or score % 5 or not 0 <= score <= rules.max_score:
-        raise PositionError(f"score is {score!r}: it must be a multiple of 5 within 0..{rules.max_score} (R8.4)")
-
-
-def _check_seats(**seats: int | None) -> None:
-    for name, number in seats.items():
-        if number is not None and (isinstance(number, bool) or number not in range(4)):
-            raise PositionError(f"{name} is {number!r}: it must be within 0..3")
-
-
-def _check_seen(phase: str, dry: bool, kitty_shown: bool, bid: str | None) -> None:
-    if dry and not kitty_shown:
-        raise PositionError("dry is yes, but the kitty was not shown: only a shown one is dry (R6.6)")
-    if bid is not None and phase == "show":
-        raise PositionError(f"bid is {bid!r}, but in phase show nobody bids (R4.2)")
-    if bid is not None and phase != "bid" and not kitty_shown:
-        raise PositionError(f"bid is {bid!r}, and so the kitty was shown (R6.1)")
+def _begin(t: Tables, phase: str, level: int, levels: Sequence[int | str] | None, dealer: int, blood: int) -> None:
+    """A clean table for a hand with these levels, dealer and blood."""
+    both = (level, level) if levels is None else tuple(parse_level(t.rules, x) for x in levels)
+    # R4.2: a show is the first hand of a match, without a dealer; ``dealer`` is only whom the cards are dealt from.
+    starts.check(t.rules, both, NOBODY if phase == "show" else dealer, blood)
+    if both[dealer & 1] != level:
+        raise PositionError(f"level is {level}, but the dealer's team is on {both[dealer & 1]} (R2.1)")
+    engine.clear(t, ONE_TABLE)
+    t.dealer[0], t.level[0], t.levels[0], t.blood[0] = dealer, level, both, blood
+    t.drawn[0] = t.rules.num_dealt
 
 
 def _lay_out(
-    t: Tables, phase: str, hands: Sequence[str], kitty_cards: str, played: Sequence[str], trick: dict[int, str]
+    t: Tables, phase: str, hands: Sequence[str], kitty_cards: str, played: Sequence[str], plays: Mapping[int, str]
 ) -> None:
     """Every named card to its place, the rest to the stock; the plays of a trick lie in the hands they come from."""
-    if len(hands) != 4 or len(played) != 4:
-        raise PositionError("hands (and played) must be those of four seats")
-    decks = t.rules.decks
-    texts = {HAND + s: f"{hands[s]} {trick.get(s, '')}" for s in range(4)} | {KITTY: kitty_cards}
+    texts = {HAND + s: f"{hands[s]} {plays.get(s, '')}" for s in range(4)} | {KITTY: kitty_cards}
     texts |= {PLAYED + s: played[s] for s in range(4)}
-    named = Counter(f for text in texts.values() for f in parse_cards(text))
-    for face, number in named.items():
-        if number > decks:
-            raise PositionError(f"{number} copies of {FACE_NAMES[face]} in all: there are {decks}")
-    if phase in _BIDDING:
-        t.trump[0] = order.PROVISIONAL_TRUMP
-    rest = np.full((decks, 1), planes.FULL)
+    rest = np.full((t.rules.decks, 1), planes.FULL)
     for holder, text in texts.items():
         cards = cards_planes(t, text)
         t.put(ONE_TABLE, holder, cards)
         rest = planes.minus(rest, cards)
     t.put(ONE_TABLE, STOCK, rest)
-    if phase in (*_BIDDING, "tribute", "bury"):
+    if phase not in EXCHANGED:
         _prescribe_deal(t, hands, kitty_cards)
 
 
@@ -190,76 +171,29 @@ def _prescribe_deal(t: Tables, hands: Sequence[str], kitty_cards: str) -> None:
         copies[face] += 1
 
 
-def _mark_bid(t: Tables, phase: str, bid: str | None, bidder: int) -> None:
-    """The standing bid, after the bidding the last one, and the cards it showed (R4.4)."""
-    t.bid_suit[0] = t.bid_seat[0] = NOBODY
-    if bid is None:
+def _judge_kitty(t: Tables, phase: str, public: bool) -> None:
+    """Who knows the kitty, and how many jokers it takes: dry (R6.6), or as the exchange has left it (R6.4, R6.5)."""
+    if phase not in EXCHANGED:
         return
-    strength, suit = parse_bid(t.rules, bid), parse_suit(str(bid).strip()[-1])
-    if phase != "bid" and suit != t.trump[0]:
-        raise PositionError(f"bid is {bid!r}, but trump is {SUITS[t.trump[0]]}")
-    t.bid_strength[0], t.bid_suit[0], t.bid_seat[0] = strength, suit, bidder
-    cards = bidding.bid_cards(t, ONE_TABLE, t.bid_strength, t.bid_suit)
-    t.shown[:, :, bidder] = order.relabel(t.layout, cards.T, t.level, t.trump).T
-
-
-def _mark_shown(t: Tables, phase: str, shown: Sequence[str]) -> None:
-    """What the seats have shown, and what of it they certainly still have (``known`` and ``loose``, see kitty.py)."""
-    if len(shown) != 4:
-        raise PositionError("shown must be that of four seats")
-    for s in range(4):  # the bid's cards are among them
-        t.shown[:, :, s] |= cards_planes(t, shown[s])
-    _check_shown(t, phase)
-    dealer, sure = int(t.dealer[0]), t.shown[:, 0].copy()
-    own = planes.add(t.planes[:, 0, HAND : HAND + 4], t.planes[:, 0, PLAYED : PLAYED + 4])
-    exchanged = phase in ("jokers", "lead", "follow") and not t.dry[0]
-    if t.blood[0] and phase not in (*_BIDDING, "tribute"):
-        sure[:] = 0  # R5: they may have been given, and given back unseen
-    elif exchanged:
-        own[:, dealer] = planes.add(own[:, dealer], t.planes[:, 0, KITTY])  # R6.2: he may have buried them
-        if t.kitty_public[0]:  # R6.5: others' jokers may lie buried, the dealer's cards be picked up
-            sure &= ~order.JOKERS
-            sure[:, dealer] = 0
-    for s in np.flatnonzero(planes.minus(sure, own)[0]).tolist():
-        raise PositionError(f"seat {s} has shown {cards_text(t, sure[:, s])}, but does not have so many (R4.4)")
-    copies = planes.to_counts(t.shown[:, 0]).sum(axis=0) + planes.to_counts(t.planes[:, 0, STOCK])
-    if (copies > t.rules.decks).any():
-        raise PositionError("shown has cards that are not in play, or the same card of two seats")
-    if exchanged:
-        t.loose[:, 0] = sure[:, dealer]
-        sure[:, dealer] = 0
-    if phase not in _BIDDING:
-        t.known[:, 0] = sure
-
-
-def _check_shown(t: Tables, phase: str) -> None:
-    """Could these cards have been shown?"""
-    some = t.shown[0, 0]
-    if (some & ~(order.JOKERS | t.layout.level_cards[t.level])).any():
-        raise PositionError("shown has cards that nobody shows: level cards and jokers are shown (R4.2, R4.4, R5.5)")
-    if phase == "show" and some.any():
-        raise PositionError("shown has cards, but who shows one in phase show ends it (R4.2)")
-    exempt = planes.BIT[order.BIG_JOKER_SLOT] if t.rules.anti_tribute and t.blood[0] else planes.ZERO  # R5.5
-    if phase not in _BIDDING and not t.kitty_shown[0] and (some & ~exempt).any():
-        raise PositionError("shown has cards of a bid or a show, and so the kitty was shown (R6.1)")
-
-
-def _mark_voids(t: Tables, void: str) -> None:
-    blocks = [SUITS[s] for s in range(4) if s != t.trump[0]] + ["T"]
-    for token in void.split():
-        if len(token) != 2 or token[0] not in "0123" or token[1] not in blocks:
-            raise PositionError(
-                f"void names {token!r}: write a seat and a suit of {' '.join(blocks)}, as in 1{blocks[0]}"
-            )
-        t.void[0, int(token[0]), blocks.index(token[1])] = True
+    buried = t.holder(ONE_TABLE, KITTY)
+    if not t.dry[0]:
+        t.kitty_public[0] = public
+        kitty.open_window(t, ONE_TABLE)
+    elif kitty.is_dry(t.rules, t.layout, t.level, buried)[0]:
+        t.kitty_public[0] = True
+    else:
+        raise PositionError(f"dry is yes, but a kitty of {cards_text(t, buried[:, 0]) or 'no cards'} is not (R6.6)")
 
 
 def _stand_in_bidding(t: Tables, phase: str, seat: int, passes: int) -> None:
     """In the closing window (R4.6), ``seat`` to decide."""
+    if phase == "show" and t.rules.first_bid == "auto":
+        raise PositionError("phase is 'show', but with first_bid auto nobody is asked to show (R4.2)")
     t.phase[0] = Phase.SHOW if phase == "show" else Phase.BID
     t.first_hand[0] = phase == "show"
     t.passes[0] = passes
     t.seat[0] = seat
+    t.held[0] = _hand_size(t) or t.rules.hand_size
     t.trump[0] = NOBODY
     if phase == "show":
         t.dealer[0] = NOBODY
@@ -267,40 +201,65 @@ def _stand_in_bidding(t: Tables, phase: str, seat: int, passes: int) -> None:
         raise PositionError(f"seat {seat} has nothing to decide in phase {phase}")
 
 
+def _stand_in_exchange(t: Tables, phase: Phase, seat: int | None) -> None:
+    """At the tribute or the burial, or at whatever is asked next where these ask nothing."""
+    t.held[0] = _equal_hands(t)
+    engine.enter_chapters(t, ONE_TABLE, phase)
+    if seat is not None and seat != t.seat[0]:
+        raise PositionError(f"seat is {seat}, but seat {t.seat[0]} is asked")
+
+
 def _stand_at_jokers(t: Tables, seat: int) -> None:
+    t.held[0] = _equal_hands(t)
     t.phase[0] = Phase.JOKERS
     t.seat[0] = seat
-    if not t.dry[0]:  # R6.6: nobody adds to a dry kitty
-        kitty.open_window(t, ONE_TABLE)
     if len(kitty.ask_in_turn(t, ONE_TABLE)) or t.seat[0] != seat:
         raise PositionError(f"seat {seat} has no joker it could bury")
 
 
-def _equal_hands(t: Tables) -> int:
-    """The cards each hand has, the trick's included: play could not go on from hands that differ."""
+def _hand_size(t: Tables) -> int:
+    """The cards each hand has, the trick's included; 0 where hands differ."""
     sizes = planes.count(t.planes[:, 0, HAND : HAND + 4])
-    if not sizes[0] or (sizes != sizes[0]).any():
-        numbers = ", ".join(map(str, sizes))
+    return int(sizes[0]) if (sizes == sizes[0]).all() else 0
+
+
+def _equal_hands(t: Tables) -> int:
+    """The same; play could not go on from hands that differ."""
+    size = _hand_size(t)
+    if not size:
+        numbers = ", ".join(map(str, planes.count(t.planes[:, 0, HAND : HAND + 4])))
         raise PositionError(f"hands have {numbers} cards with the trick: all must be equal and not empty")
-    return int(sizes[0])
+    return size
 
 
 def _stand_in_play(t: Tables, leader: int, trick: Sequence[str]) -> None:
     """A trick about to be led, or led and answered by the plays in ``trick``."""
-    plays = [cards_planes(t, text) for text in trick]
     t.held[0] = _equal_hands(t)
     t.leader[0] = t.seat[0] = leader
     t.phase[0] = Phase.LEAD
     engine.refresh(t, ONE_TABLE)
-    for k, play in enumerate(plays):
-        if t.seat[0] != (leader + k) % 4:
+    before = t.planes[:, 0, PLAYED : PLAYED + 4].copy()
+    for k, text in enumerate(trick):
+        seat = (leader + k) % 4
+        play = cards_planes(t, text)[:, 0]
+        made = planes.minus(t.planes[:, 0, PLAYED + seat], before[:, seat])
+        if not made[0]:
+            _make_play(t, seat, text, play)
+        elif not np.array_equal(made, play):
             # R7.3: a play without a choice has been made already; it must be the one that is named.
-            made = t.trick[:, 0, (leader + k) % 4]
-            if not np.array_equal(made, play[:, 0]):
-                raise PositionError(f"{trick[k]!r} is not the play that seat {(leader + k) % 4} must make (R7.3)")
-            continue
-        for action in play_actions(t, play[:, 0]):
+            raise PositionError(f"{text!r} is not the play that seat {seat} must make (R7.3)")
+
+
+def _make_play(t: Tables, seat: int, text: str, play: planes.Words) -> None:
+    """A play of as many cards as were led, all of them in the hand of the seat to move."""
+    must = t.planes[:, 0, PENDING]
+    if planes.minus(must, play)[0]:
+        raise PositionError(f"seat {seat} cannot play {text!r}: it must play {cards_text(t, must)} (R7.3)")
+    try:
+        for action in play_actions(t, play):
             engine.step(t, [action])
+    except engine.IllegalAction as error:
+        raise PositionError(f"seat {seat} cannot play {text!r}: {error.reason}") from None
 
 
 def play_actions(t: Tables, play: planes.Words, n: int = 0) -> list[int]:
@@ -334,27 +293,28 @@ def parse(text: str) -> Tables:
         "played": [fields.get(f"played {s}", "") for s in range(4)],
         "phase": phase,
         "kitty_cards": fields.get("kitty", ""),
-        "kitty_shown": _yes(fields, "kitty shown", "yes"),
         "kitty_public": _yes(fields, "kitty public"),
         "dry": _yes(fields, "dry"),
     }
-    for key in ("level", "trump", "bid", "void"):
+    for key in ("level", "trump", "bid", "void", "no pair", "no triple"):
         if key in fields:
-            values[key] = fields[key]
+            values[key.replace(" ", "_")] = fields[key]
+    if "kitty shown" in fields:
+        values["kitty_shown"] = _yes(fields, "kitty shown")
     for key in ("dealer", "score", "blood", "bidder", "first", "passes"):
         if key in fields:
             values[key] = _number(fields, key)
     if "seat" in fields:
-        values["leader" if phase in ("lead", "follow") else "seat"] = _number(fields, "seat")
+        values["leader" if phase in PLAYING else "seat"] = _number(fields, "seat")
     if "levels" in fields:
         values["levels"] = tuple(fields["levels"].split())
-    if "trick" in fields:
+    if fields.get("trick"):
         values["trick"] = [play.strip() for play in fields["trick"].split("/")]
     return setup(fields.get("rules", "dalian"), **values)
 
 
-def _yes(fields: dict[str, str], key: str, default: str = "no") -> bool:
-    value = fields.get(key, default).lower()
+def _yes(fields: dict[str, str], key: str) -> bool:
+    value = fields.get(key, "no").lower()
     if value not in ("yes", "no"):
         raise PositionError(f"{key} is {value!r}: write yes or no")
     return value == "yes"

@@ -97,9 +97,13 @@ def _seat_line(t: Tables, n: int, s: int, viewer: int | None, color: bool) -> st
 
 def _public_size(t: Tables, n: int, s: int) -> int:
     """How many cards everybody knows a seat to hold."""
-    if t.phase[n] <= Phase.BID:
-        return sum((int(t.first[n]) + k) % 4 == s for k in range(int(t.drawn[n])))
     held = int(t.held[n])
+    if t.phase[n] == Phase.OVER:
+        return 0
+    if t.phase[n] <= Phase.BID:
+        drawn = int(t.drawn[n])
+        # Once all is dealt, a hand of a position may be shorter than those of the rules.
+        return held if drawn == t.rules.num_dealt else sum((int(t.first[n]) + k) % 4 == s for k in range(drawn))
     # Cards of a half-made choice are counted where they come from: all that is still to be named and all that is.
     choosing = int(t.need[n] + planes.count(t.planes[:, n, PENDING]))
     if t.phase[n] == Phase.RETURN:  # R5.4: what was given is not given back yet

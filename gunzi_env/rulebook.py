@@ -21,7 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from gunzi_env import choice, kitty, order, planes, settlement, tribute, tricks
-from gunzi_env.cards import FACE_NAMES, format_cards, parse_hand, parse_rank, parse_suit
+from gunzi_env.actions import BID_WORDS
+from gunzi_env.cards import FACE_NAMES, SUITS, format_cards, parse_hand, parse_rank, parse_suit
 from gunzi_env.planes import NUM_SLOTS, Ints, Words
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, Flags, Index, Tables
@@ -214,27 +215,40 @@ def bid_beats(rules: Source, new: str, standing: str | None) -> bool:
     (True, False, False)
     """
     checked = load_rules(rules)
-    strength = parse_bid(checked, new)
+    strength, _ = parse_bid(checked, new)
     if standing is None:
         return strength <= checked.decks or checked.jokers_may_open
-    return strength > parse_bid(checked, standing)
+    return strength > parse_bid(checked, standing)[0]
 
 
-def parse_bid(rules: Rules, text: str) -> int:
-    """The strength of a bid in text (R4.5): copies of level cards, decks + 1 small jokers, decks + 2 big jokers."""
+def parse_bid(rules: Rules, text: str) -> tuple[int, int]:
+    """Strength and suit of a bid in text (R4.5): copies of level cards, decks + 1 small jokers, decks + 2 big jokers.
+
+    >>> parse_bid(Rules(), "2xH"), parse_bid(Rules(), "3xBJ:S")
+    ((2, 1), (5, 0))
+    """
     copies, cross, cards = str(text).strip().partition("x")
     kind, colon, suit = cards.partition(":")
     if cross and copies.isdecimal() and 1 <= int(copies) <= rules.decks:
         if not colon:
-            parse_suit(kind)
-            return int(copies)
-        if kind in ("LJ", "BJ") and int(copies) == rules.decks:  # R4.4: all of them or none
-            parse_suit(suit)
-            return rules.decks + (1 if kind == "LJ" else 2)
+            return int(copies), parse_suit(kind)
+        if kind in BID_WORDS and int(copies) == rules.decks:  # R4.4: all of them or none
+            return rules.decks + 1 + BID_WORDS.index(kind), parse_suit(suit)
     d = rules.decks
     raise ValueError(
         f"{text!r} is no bid: write 1xH to {d}xH for level cards, {d}xLJ:H or {d}xBJ:H for all jokers of a kind"
     )
+
+
+def format_bid(rules: Rules, strength: int, suit: int) -> str:
+    """The text of a bid, the opposite of :func:`parse_bid`.
+
+    >>> format_bid(Rules(), 2, 1), format_bid(Rules(), 5, 0)
+    ('2xH', '3xBJ:S')
+    """
+    if strength <= rules.decks:
+        return f"{strength}x{SUITS[suit]}"
+    return f"{rules.decks}x{BID_WORDS[strength - rules.decks - 1]}:{SUITS[suit]}"
 
 
 def settle(

@@ -29,7 +29,7 @@ LAYERS: list[set[str]] = [
     {"gunzi_env.engine"},
     {"gunzi_env.observe"},
     {f"gunzi_env.{name}" for name in ("starts", "case", "branches", "resample", "record", "rulebook", "render")}
-    | {"gunzi_env.position", "gunzi_env.position_text"},
+    | {f"gunzi_env.position{name}" for name in ("", "_checks", "_seen", "_text")},
     {f"gunzi_env.{name}" for name in ("vector", "aec", "solo", "testing", "adapters")},
     {"gunzi_env", "gunzi_env.cli"},
     {"gunzi_agents"},

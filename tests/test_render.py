@@ -71,3 +71,34 @@ def test_between_choices_the_sizes_are_those_of_the_hands(preset: str) -> None:
         last = now
         game.play(f"{game.seat} {game.legal[-1 if game.phase in ('bid', 'jokers') else 0]}")
     assert phases >= {Phase.BID, Phase.RETURN, Phase.BURY, Phase.LEAD}
+
+
+@pytest.mark.parametrize("preset", Rules.presets())
+def test_nobody_has_cards_once_the_hand_is_over(preset: str) -> None:
+    for game in (placed(preset, hands=HANDS, kitty_cards="H9 S4"), dealt(preset, dealer=1)):
+        game.hurry("over")
+        for viewer in range(4):
+            assert [size for size in sizes(game, viewer) if size is not None] == [0, 0, 0]
+
+
+def test_short_hands_in_the_bidding() -> None:
+    """The hands of a position are as long as they are there, and so is the dealer's with the kitty."""
+    hands = ["H3 BJ SA", "H9 H8 D3", "S4 S6 LJ", "D8 D9 C4"]
+    for phase in ("show", "bid"):
+        game = placed(hands=hands, phase=phase, kitty_cards="H6 S7")
+        assert sizes(game, 1) == [3, None, 3, 3]
+        game.decline()
+        assert game.phase == "bury"
+        assert sizes(game, (game.dealer + 1) % 4) == [
+            None if s == (game.dealer + 1) % 4 else 5 if s == game.dealer else 3 for s in range(4)
+        ]
+
+
+def test_hands_of_a_deal_grow_card_by_card() -> None:
+    """R4.1: what everybody has been dealt; how long a hand will be, a View says from the start."""
+    game = dealt(dealer=1, draws={2: ". . . . . S3"})
+    assert (game.phase, int(game.t.drawn[0])) == ("bid", 22)
+    assert (sizes(game, 0), int(game.view(0).held[0])) == ([None, 6, 6, 5], 39)
+    while game.t.passes[0] < 0:
+        game.play(f"{game.seat} pass")
+    assert (game.phase, sizes(game, 0), int(game.view(0).held[0])) == ("bid", [None, 39, 39, 39], 39)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from gunzi_env import rulebook
+from gunzi_env import actions, rulebook
 from gunzi_env.cards import FACE_NAMES, parse_face
 from gunzi_env.rulebook import (
     bid_beats,
@@ -314,3 +314,15 @@ def test_bad_text_names_its_token(number: int) -> None:
 def test_an_unknown_preset_is_an_error_of_the_rules() -> None:
     with pytest.raises(RulesError, match="'dalia'"):
         is_dry("dalia", 3, "S", "H4")
+
+
+@pytest.mark.parametrize("preset", Rules.presets())
+def test_every_bid_is_read_back(preset: str) -> None:
+    """R4.5: as many bids as the numbering has, each of its strength and suit."""
+    rules = Rules.preset(preset)
+    space = actions.space(rules)
+    every = list(zip(space.bid_strength.tolist(), space.bid_suit.tolist(), strict=True))
+    texts = [rulebook.format_bid(rules, *bid) for bid in every]
+    assert len(set(texts)) == len(every) == 4 * rules.decks + 8
+    assert [rulebook.parse_bid(rules, text) for text in texts] == every
+    assert {f"{rules.decks}xBJ:D", f"{rules.decks}xLJ:S", "1xH"} <= set(texts)

@@ -86,10 +86,12 @@ def _word(tables: Tables, text: str) -> int:
 def _own(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
     """The faces still to be named, after checking number and possession; cards set aside may be named again or not."""
     forced, named = Counter(aside(tables)), Counter(faces)
-    need, jokers = int(tables.need[0]), sum(face in (SMALL_JOKER, BIG_JOKER) for face in faces)
-    most = int(tables.pickable[0]) - len(aside(tables))
-    if phase == Phase.JOKERS and jokers > most:
-        raise Refused(f"the kitty takes only {most} joker{'s' * (most != 1)} (R6.5), you named {jokers}")
+    need = int(tables.need[0])
+    if phase == Phase.JOKERS:
+        jokers = sum(face in (SMALL_JOKER, BIG_JOKER) for face in faces)
+        most = int(tables.pickable[0]) - len(aside(tables))
+        if jokers > most:
+            raise Refused(f"the kitty takes only {most} joker{'s' * (most != 1)} (R6.5), you named {jokers}")
     if phase in (Phase.LEAD, Phase.JOKERS):
         forced = Counter()
     elif len(faces) == need + forced.total() and forced <= named:

@@ -214,8 +214,8 @@ HIDDEN: dict[str, tuple[dict[str, Any], dict[str, Any], list[str], set[int]]] = 
         {0, 3},
     ),
     "the dealer has buried other cards": (
-        {"hands": ["HA C4", "H8 S4", "H7 D4", "H6 D6"], "kitty_cards": "C9 CT D7 D8 D9 DJ"},
-        {"hands": ["HA CT", "H8 S4", "H7 D4", "H6 D6"], "kitty_cards": "C9 C4 D7 D8 D9 DJ"},
+        {"hands": ["HA C4", "H8 S4", "H7 D4", "H6 D6"], "kitty_cards": "C9 CJ D7 D8 D9 DJ"},
+        {"hands": ["HA CJ", "H8 S4", "H7 D4", "H6 D6"], "kitty_cards": "C9 C4 D7 D8 D9 DJ"},
         ["0 HA"],
         {1, 2, 3},
     ),
