@@ -221,13 +221,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "the network's mask is left out", "a trained model plays illegal moves when it is evaluated",
         "agents/gunzi_agents/neural.py",
         "np.where(legal, logits, np.float32(2 * ILLEGAL)).argmax(axis=1)", "logits.argmax(axis=1)",
-        ("tests/train/test_checkpoint.py",),
+        ("tests/agents/test_neural.py",),
     ),
     Mutant(
-        "the bot plays what it may not", "bot and referee disagree, and the game stops",
-        "agents/gunzi_agents/greedy.py",
-        "np.where(allowed[np.arange(len(rows)), wish], wish, allowed.argmax(axis=1))", "wish",
-        ("tests/agents/test_greedy.py",),
+        "the bot leads pairs it does not hold", "bot and referee disagree on pair leads, and the game stops",
+        "agents/gunzi_agents/greedy_play.py",
+        "value = np.where(legal, value, NEVER)", "value = np.where(legal[:1], value, NEVER)",
+        ("tests/agents/test_greedy_legal.py",),
     ),
     # Hidden cards
     Mutant(
