@@ -224,9 +224,9 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/agents/test_neural.py",),
     ),
     Mutant(
-        "the bot leads pairs it does not hold", "bot and referee disagree on pair leads, and the game stops",
+        "the bot throws pairs it may not name", "bot and referee disagree on pairs, and the game stops",
         "agents/gunzi_agents/greedy_play.py",
-        "value = np.where(legal, value, NEVER)", "value = np.where(legal[:1], value, NEVER)",
+        "(need == sum(parts)) & able[first - 1] & (total < price)", "(need == sum(parts)) & (total < price)",
         ("tests/agents/test_greedy_legal.py",),
     ),
     # Hidden cards
