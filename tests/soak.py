@@ -72,8 +72,9 @@ def laws(rules: Rules, column: str, hands: int, number: int) -> Piece:
 def oracle(rules: Rules, column: str, hands: int, number: int) -> Piece:
     """Engine and oracle side by side."""
     tables = min(50, hands)
-    plies = play_against_oracle(rules, tables, hands // tables, number, 0.9 * (number % 2))
-    return Piece("oracle", column, Counter(hands=hands // tables * tables, plies=plies))
+    rounds = -(-hands // tables)
+    plies = play_against_oracle(rules, tables, rounds, number, 0.9 * (number % 2))
+    return Piece("oracle", column, Counter(hands=rounds * tables, plies=plies))
 
 
 def any_rules(hands: int, number: int) -> Piece:
