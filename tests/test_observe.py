@@ -333,3 +333,18 @@ def test_shown_cards_that_moved_on_are_not_encoded_as_known() -> None:
     (at,) = [at for name, at, _ in observe.spec(game.t.rules) if name.startswith("known with")]
     slot = int(game.t.layout.slot_of_face[game.t.level[0], game.t.trump[0], parse_face("H3")])
     assert [int(code[at + 54 * column + slot]) for column in range(3)] == [0, 0, 1]
+
+
+def test_flags_stand_in_their_order() -> None:
+    """The dealer alone knows a hidden kitty: known and public differ, and each is where the encoding says."""
+    t = deal(Rules.preset("dalian"), 200, 9)
+    differ = 0
+    for step in range(60):
+        random_steps(t, step)
+        view = observe.view(t)
+        code = observe.encode(view)
+        (at,) = [at for name, at, _ in observe.spec(t.rules) if name == "flags"]
+        flags = [view.first_hand, view.kitty_known, view.kitty_public, view.kitty_shown, view.dry]
+        assert (code[:, at : at + 5] == np.stack(flags, axis=1)).all()
+        differ += int((view.kitty_known & ~view.kitty_public).sum())
+    assert differ > 50

@@ -332,3 +332,16 @@ def test_render_without_a_mode_warns() -> None:
     environment.close()
     with pytest.raises(ValueError, match="unknown observation 'rows': use flat or dict"):
         gunzi_env.raw_env(observation="rows")  # type: ignore[arg-type]
+
+
+def test_a_match_cut_off_is_truncated_and_not_terminated() -> None:
+    environment = gunzi_env.raw_env(episode="match", max_hands=1)
+    for seed in range(20):
+        environment.reset(seed=seed)
+        rng = np.random.default_rng(seed)
+        while not (any(environment.terminations.values()) or any(environment.truncations.values())):
+            mask = environment.observe(environment.agent_selection)["action_mask"]
+            environment.step(int(rng.choice(np.flatnonzero(mask))))
+        ended = environment.tables.match_winner[0] >= 0
+        assert set(environment.terminations.values()) == {ended}
+        assert set(environment.truncations.values()) == {not ended}
