@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 from tests.oracle_rules import BJ, LJ, SUITS, Suit, face, rank_of, text
 
 
-class Deal:
+class Deal(ABC):
     """What a hand is before its dealer and trump suit are known; :class:`tests.oracle.Oracle` goes on from there."""
 
     def __init__(
@@ -174,6 +175,6 @@ class Deal:
                 self.trump = card // 13
                 return
 
+    @abstractmethod
     def _tribute(self, dealer: int) -> None:
         """R5: dealer and trump suit are known."""
-        raise NotImplementedError
