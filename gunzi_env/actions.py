@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from gunzi_env import order
 from gunzi_env.cards import FACE_NAMES, NUM_FACES, SUITS, parse_face, parse_suit
-from gunzi_env.planes import NUM_SLOTS, Ints, Words, bits, select, unpack
+from gunzi_env.planes import BIT, NUM_SLOTS, Ints, Words, bits, copies, select, unpack
 from gunzi_env.rules import Rules
 
 BID_WORDS = ("LJ", "BJ")
@@ -51,6 +51,8 @@ class ActionSpace:
         """How many actions there are."""
         self._layout = order.layout(rules.mixed_trump_rank)
         self.bid_strength, self.bid_suit = self._bid_tables()
+        self.unit: Words = copies(np.arange(self.PASS) % NUM_SLOTS, np.arange(self.PASS) // NUM_SLOTS + 1, self.decks)
+        """The cards of each card action as planes, ``uint64[D, 54 D]``."""
 
     def _bid_tables(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         """Strength (R4.5: copies, then all small, all big jokers) and suit of bid number b, ``int8[4 D + 8]``."""
@@ -129,10 +131,8 @@ class ActionSpace:
     def is_legal(self, legal: Words, actions: Ints) -> npt.NDArray[np.bool_]:
         """Whether each action of ``[N]`` (within 0..n - 1) is set in its words."""
         word = np.minimum(actions // NUM_SLOTS, self.decks)
-        chosen = np.take_along_axis(legal, word[:, None], axis=1)[:, 0]
-        shift = (actions - word * NUM_SLOTS).astype(np.uint64)
-        allowed: npt.NDArray[np.bool_] = ((chosen >> shift) & np.uint64(1)).astype(np.bool_)
-        return allowed
+        chosen = legal.T.take(word * len(legal) + np.arange(len(legal)))
+        return np.asarray((chosen & BIT.take(actions - word * NUM_SLOTS)) != 0)
 
     def pick(self, legal: Words, index: Ints) -> npt.NDArray[np.int32]:
         """Legal action number ``index`` (from 0, in the order of the numbering) of each row of words.
@@ -140,17 +140,18 @@ class ActionSpace:
         Rows without a legal action (a hand that is over) give pass, which the engine leaves aside there.
         """
         rest = index.astype(np.uint8)
-        word = np.zeros(len(legal), np.uint8)
-        chosen = legal[:, 0]
+        chosen, word = legal[:, 0], np.zeros(len(legal), np.uint8)
+        here = np.ones(len(legal), np.bool_)  # not before word number `word`
         for w in range(1, self.decks + 1):
-            size = bits(chosen)
-            further = (word == w - 1) & (rest >= size)
-            rest = rest - size * further
-            chosen = np.where(further, legal[:, w], chosen)
-            word += further
+            size = bits(chosen) * here
+            here = here & (rest >= size)
+            rest = rest - size * here
+            chosen = chosen ^ (chosen ^ legal[:, w]) * here
+            word += here
         none = rest >= bits(chosen)
         action = word.astype(np.int32) * NUM_SLOTS + select(chosen, rest)
-        return np.where(none, self.PASS, action).astype(np.int32)
+        action[none] = self.PASS
+        return action
 
     def count(self, legal: Words) -> npt.NDArray[np.uint8]:
         """How many legal actions each row of words has, ``uint8[N]``."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gunzi_env import order
 from gunzi_env.cards import BIG_JOKER, NUM_FACES, RANKS_PER_SUIT, SMALL_JOKER, SUITED_FACES
-from gunzi_env.deal import owner, reveal
+from gunzi_env.deal import owner, positions, reveal
 from gunzi_env.planes import BIT, ONE, U64, Ints, Words, copies, pack
 from gunzi_env.tables import DEALING, HAND, KITTY, NOBODY, Flags, Index, Int8, Int16, Tables
 
@@ -57,39 +57,45 @@ def _advance(t: Tables, g: Index) -> Index:
 
 
 def _event_positions(t: Tables, g: Index) -> npt.NDArray[np.uint8]:
-    """When the level cards S H C D, small and big jokers of these tables are dealt: ``uint8[n, 6, D]``."""
+    """When the level cards S H C D, small and big jokers of these tables are dealt: ``uint8[6, D, n]``."""
     faces = np.empty((len(g), 6), np.intp)
     faces[:, :4] = t.level[g, None] - 2 + np.arange(4) * RANKS_PER_SUIT
     faces[:, 4:] = SMALL_JOKER, BIG_JOKER
-    return np.take_along_axis(t.draw[g], faces[:, None, :], axis=2).transpose(0, 2, 1)
+    # The tables last, in memory as well: what follows is then whole strides of them.
+    return np.ascontiguousarray(positions(t, g, faces).transpose(2, 1, 0))
 
 
 def _next_draw(t: Tables, g: Index) -> Int16:
     """The position of the next draw that gives its owner something to decide, past all cards where there is none."""
     position = _event_positions(t, g)
     seat = owner(t, g, position)
-    n, kinds, decks = position.shape
-    event, event_seat = position.reshape(n, -1), seat.reshape(n, -1)
-    # Copies of each kind that the drawer of each event holds by then: [n, event, kind].
-    by_then = (position[:, None] <= event[:, :, None, None]) & (seat[:, None] == event_seat[:, :, None, None])
-    held = by_then.sum(axis=3, dtype=np.int8)
-    beats = _can_bid(t, g, held.transpose(1, 2, 0)).T
-    first = t.first_hand[g, None]
-    big = np.arange(kinds * decks) >= (kinds - 1) * decks
-    asked = np.where(first, big, beats) & (event >= t.drawn[g, None]) & (event_seat < 4)
-    first_asked: Int16 = np.where(asked, event, _LATE).min(axis=1).astype(np.int16)
-    return first_asked
+    kinds, decks, number = position.shape
+    event, event_seat = position.reshape(-1, number), seat.reshape(-1, number)
+    # Copies of each kind that the drawer of each event holds by then: [event, kind, n].
+    by_then = (position <= event[:, None, None]) & (seat == event_seat[:, None, None])
+    held = by_then[:, :, 0].astype(np.int8)
+    for copy in range(1, decks):
+        held += by_then[:, :, copy]
+    asked = _can_bid(t, g, held)
+    first = t.first_hand[g]
+    if first.any():
+        big = np.arange(kinds * decks) >= (kinds - 1) * decks
+        asked = np.where(first, big[:, None], asked)
+    asked &= (event >= t.drawn[g]) & (event_seat < 4)
+    found: Int16 = (event | ~asked * _LATE).min(axis=0).astype(np.int16)
+    return found
 
 
 def _can_bid(t: Tables, g: Index, held: npt.NDArray[np.int8]) -> Flags:
     """R4.4-5: do these copies ``int8[..., kind, n]`` of the level cards and jokers beat the standing bid?"""
     decks = t.rules.decks
-    level = held[..., :4, :].max(axis=-2)
-    joker = np.where(held[..., 5, :] == decks, decks + 2, np.where(held[..., 4, :] == decks, decks + 1, 0))
     standing = t.bid_strength[g]
     may_open = (standing > 0) | t.rules.jokers_may_open
-    beats: Flags = (level > standing) | ((joker > standing) & may_open)
-    return beats
+    beats = (held[..., 5, :] == decks) & (decks + 2 > standing) & may_open
+    beats |= (held[..., 4, :] == decks) & (decks + 1 > standing) & may_open
+    for suit in range(4):
+        beats |= held[..., suit, :] > standing
+    return np.asarray(beats)
 
 
 def _held_kinds(t: Tables, g: Index, seat: Ints) -> npt.NDArray[np.int8]:
@@ -123,8 +129,8 @@ def _ask_in_turn(t: Tables, g: Index) -> Flags:
 
 def show_legal(t: Tables, g: Index) -> Words:
     """R4.2: show the big joker, or not."""
-    words = np.zeros((len(g), t.rules.decks + 1), U64)
-    words[:, -1] = ONE | (ONE << _SHOW_BIT)
+    words = np.zeros((t.rules.decks + 1, len(g)), U64)
+    words[-1] = ONE | (ONE << _SHOW_BIT)
     return words
 
 
@@ -146,8 +152,8 @@ def bid_legal(t: Tables, g: Index) -> Words:
     needed = np.minimum(strength, decks)
     able = (held[kind] >= needed[:, None]) & (strength[:, None] > t.bid_strength[g])
     able &= (strength[:, None] <= decks) | (t.bid_strength[g] > 0) | t.rules.jokers_may_open
-    words = np.zeros((len(g), decks + 1), U64)
-    words[:, -1] = ONE | (pack(able.T) << _BIDS_BIT)
+    words = np.zeros((decks + 1, len(g)), U64)
+    words[-1] = ONE | (pack(able.T) << _BIDS_BIT)
     return words
 
 
@@ -218,21 +224,16 @@ def close(t: Tables, g: Index) -> Flags:
 
 def _relabel(t: Tables, g: Index) -> None:
     """What was shown or turned is still in provisional slots; hands and kitty were just laid out in final ones."""
-    decks = t.rules.decks
-    # One row of words a table: the cards shown by the four seats in each plane, then those turned up.
-    words = np.concatenate([t.shown[:, g].transpose(1, 0, 2).reshape(len(g), 4 * decks), t.turned[:, g].T], axis=1)
-    moved = g[(words != 0).any(axis=1)]
-    if not len(moved):
-        return
-    words = order.relabel(t.layout, words[(words != 0).any(axis=1)], t.level[moved], t.trump[moved])
-    t.shown[:, moved] = words[:, : 4 * decks].reshape(len(moved), decks, 4).transpose(1, 0, 2)
-    t.turned[:, moved] = words[:, 4 * decks :].T
+    words = np.concatenate([t.shown[:, g].transpose(0, 2, 1), t.turned[:, g][:, None]], axis=1)  # [D, 5, n]
+    *there, row = np.nonzero(words)  # few are shown
+    words[*there, row] = order.relabel(t.layout, words[*there, row][:, None], t.level[g[row]], t.trump[g[row]])[:, 0]
+    t.shown[:, g], t.turned[:, g] = words[:, :4].transpose(0, 2, 1), words[:, 4]
 
 
 def _suit_after_show(t: Tables, g: Index) -> Flags:
     """R4.2: the next suited card that the dealer draws, else the first suited card of the kitty."""
     position = t.draw[g, :, :SUITED_FACES].reshape(len(g), -1)
-    seat = owner(t, g, position)
+    seat = owner(t, g, position.T).T
     # Positions of the kitty come last, so that the earliest of both kinds is the one wanted.
     after = (seat == t.dealer[g, None]) & (position >= t.drawn[g, None])
     candidates = np.where(after | (seat == KITTY - HAND), position, _LATE)

@@ -11,7 +11,7 @@ import numpy as np
 
 from gunzi_env import planes
 from gunzi_env.order import BIG_JOKER_SLOT, SMALL_JOKER_SLOT
-from gunzi_env.planes import BELOW, BIT, NUM_SLOTS, U64, Ints, Words, at_or_below, copies, kth_smallest
+from gunzi_env.planes import BELOW, BIT, NUM_SLOTS, U64, Ints, Words, at_or_below, kth_smallest
 from gunzi_env.tables import PENDING, Flags, Index, Int16, Tables
 
 
@@ -44,10 +44,10 @@ def begin(t: Tables, g: Index, source: Ints, forced: Words, group: Words, need: 
 
 
 def legal(t: Tables, g: Index) -> Words:
-    """The next card: ``uint64[n, D + 1]``."""
+    """The next card: ``uint64[D + 1, n]``."""
     pool = t.holder(g, t.source[g]) & t.choice[g] & at_or_below(t.last[g])
-    words = np.zeros((len(g), t.rules.decks + 1), U64)
-    words[:, 0] = pool[0] & ~BELOW[kth_smallest(pool, t.need[g])]
+    words = np.zeros((t.rules.decks + 1, len(g)), U64)
+    words[0] = pool[0] & ~BELOW[kth_smallest(pool, t.need[g])]
     return words
 
 
@@ -55,23 +55,23 @@ def bury_legal(t: Tables, g: Index) -> Words:
     """Like :func:`legal`, but small jokers stay while a big one stays (R6.3)."""
     pool = t.holder(g, t.source[g]) & at_or_below(t.last[g])
     big = (t.holder(g, t.source[g])[0] & BIT[BIG_JOKER_SLOT]) != 0
-    words = np.zeros((len(g), t.rules.decks + 1), U64)
+    words = np.zeros((t.rules.decks + 1, len(g)), U64)
     small = np.where(big, BIT[SMALL_JOKER_SLOT], U64(0))
     # Naming every big joker first frees the small ones, so a big joker may always be named;
     # under any other card they do not count, since they lie above it.
-    words[:, 0] = pool[0] & ~BELOW[kth_smallest(pool, t.need[g])] & ~small
+    words[0] = pool[0] & ~BELOW[kth_smallest(pool, t.need[g])] & ~small
     return words
 
 
-def name_card(t: Tables, g: Index, action: Ints) -> Flags:
-    """Set the named card aside; True where the choice is complete."""
-    unit = copies(action, np.ones(len(g), np.int8), t.rules.decks)
+def name_card(t: Tables, g: Index, action: Ints) -> Index:
+    """Set the named card aside; returns which of the choices are complete."""
+    unit = t.actions.unit.take(action, axis=1)
     source = t.source[g]
     t.put(g, source, planes.minus(t.holder(g, source), unit))
     t.put(g, PENDING, planes.add(t.holder(g, PENDING), unit))
-    t.need[g] -= 1
+    t.need[g] = rest = t.need[g] - np.int16(1)
     t.last[g] = action
-    return np.asarray(t.need[g] == 0)
+    return np.asarray((rest == 0).nonzero()[0])
 
 
 def take_pending(t: Tables, g: Index) -> Words:

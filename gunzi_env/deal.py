@@ -15,7 +15,7 @@ from gunzi_env import order
 from gunzi_env.cards import NUM_FACES
 from gunzi_env.planes import FULL, U64, Words, pack, thermometer
 from gunzi_env.rules import Rules
-from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, STOCK, Index, Tables
+from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, PLAYED, STOCK, Index, Tables
 
 _GAMMA = U64(0x9E3779B97F4A7C15)
 _MULTIPLIERS = (U64(0xBF58476D1CE4E5B9), U64(0x94D049BB133111EB))
@@ -71,10 +71,21 @@ def shuffle(t: Tables, g: Index) -> npt.NDArray[np.uint8]:
     keys = (keys & ~_CARD_BITS) | card  # the low byte says which card, so that one sort tells all
     keys.sort(axis=1)
     cards = (keys & _CARD_BITS).astype(np.intp)
-    draw = np.empty((len(g), number), np.uint8)
-    np.put_along_axis(draw, cards, np.arange(number, dtype=np.uint8)[None], axis=1)
+    draw = np.empty((len(g), t.rules.decks, NUM_FACES), np.uint8)
+    draw.reshape(-1)[cards + (np.arange(len(g)) * number)[:, None]] = np.arange(number, dtype=np.uint8)
     # Copies are alike: in dealing order, a deal is the same whether it was shuffled or read from a record.
-    return np.sort(draw.reshape(len(g), t.rules.decks, NUM_FACES), axis=1)
+    _sort_copies(draw)
+    return draw
+
+
+def _sort_copies(draw: npt.NDArray[np.uint8]) -> None:
+    """The copies of each face in dealing order; a few of them, so that it pays to exchange whole columns."""
+    for last in range(draw.shape[1] - 1, 0, -1):
+        for copy in range(last):
+            earlier, later = draw[:, copy], draw[:, copy + 1]
+            swapped = np.maximum(earlier, later)
+            np.minimum(earlier, later, out=earlier)
+            later[:] = swapped
 
 
 def draw_of_deck(rules: Rules, deck: list[int]) -> npt.NDArray[np.uint8]:
@@ -98,27 +109,33 @@ def deck_of_draw(draw: npt.NDArray[np.uint8]) -> list[int]:
 
 
 def owner(t: Tables, g: Index, position: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """The seat dealt the card at a position (any shape, table first); 4 for the kitty."""
-    shape = (len(g),) + (1,) * (position.ndim - 1)
-    seat = (position + t.first[g].astype(np.uint8).reshape(shape)) & np.uint8(3)
+    """The seat dealt the card at a position (any shape, table last); 4 for the kitty."""
+    seat = (position.astype(np.uint8) + t.first[g].astype(np.uint8)) & np.uint8(3)
     return np.where(position < t.rules.num_dealt, seat, np.uint8(4)).astype(np.uint8)
+
+
+def positions(t: Tables, g: Index, faces: npt.NDArray[np.intp]) -> npt.NDArray[np.uint8]:
+    """When the copies of some faces ``[n, k]`` are dealt at these tables, ``uint8[n, D, k]``."""
+    copies = np.arange(t.rules.decks) * NUM_FACES
+    return t.draw.reshape(-1).take((g[:, None] * t.rules.num_cards + copies)[:, :, None] + faces[:, None])
 
 
 def reveal(t: Tables, g: Index) -> None:
     """Put the cards drawn so far into the hands, the kitty (once all hands are dealt) and the rest into the stock."""
-    trump = np.maximum(t.trump[g], order.PROVISIONAL_TRUMP)
-    faces = t.layout.face_of_place[t.level[g], trump]
-    position = np.take_along_axis(t.draw[g], faces[:, None, :], axis=2)  # [n, D, place]
-    complete = t.drawn[g] >= t.rules.num_dealt
-    limit = np.where(complete, t.rules.num_cards, t.drawn[g])[:, None, None]
+    rules, trump = t.rules, np.maximum(t.trump[g], order.PROVISIONAL_TRUMP)
+    position = positions(t, g, t.layout.face_of_place[t.level[g], trump])  # [n, D, place]
+    complete = t.drawn[g] >= rules.num_dealt
+    limit = np.where(complete, rules.num_cards, t.drawn[g])[:, None, None]
     seat = position + t.first[g].astype(np.uint8)[:, None, None]
     # One word a copy for each question: which cards are dealt, to the kitty, and the two bits of the seat.
-    dealt, kitty = pack(position < limit) & FULL, pack(position >= t.rules.num_dealt)
-    low, high = pack(seat & np.uint8(1)), pack(seat & np.uint8(2))
-    out = np.zeros((t.rules.decks, len(g), NUM_HOLDERS), U64)
-    in_hand = dealt & ~kitty
+    questions = (position < limit, position >= rules.num_dealt, seat & np.uint8(1), seat & np.uint8(2))
+    dealt, kitty, low, high = (pack(flags).T.copy() for flags in questions)  # [D, n]
+    dealt &= FULL
+    hands = dealt & ~kitty
     for s, mine in enumerate((~low & ~high, low & ~high, ~low & high, low & high)):
-        out[:, :, HAND + s] = thermometer((in_hand & mine).T)
-    out[:, :, KITTY] = thermometer((dealt & kitty).T)
-    out[:, :, STOCK] = thermometer((FULL & ~dealt).T)
-    t.planes[:, g] = out
+        t.put(g, HAND + s, thermometer(hands & mine))
+    t.put(g, KITTY, thermometer(dealt & kitty))
+    t.put(g, STOCK, thermometer(FULL & ~dealt))
+    nothing = np.zeros_like(dealt)
+    for holder in range(PLAYED, NUM_HOLDERS):
+        t.put(g, holder, nothing)

@@ -8,7 +8,7 @@ their next decision. ``t.legal`` is always up to date.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gunzi_env import bidding, choice, kitty, settlement, tribute, tricks
 from gunzi_env.deal import first_seats, shuffle
 from gunzi_env.order import PROVISIONAL_TRUMP
-from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words
+from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, put_planes
 from gunzi_env.tables import HAND, NOBODY, Index, Phase, Tables
 
 __all__ = ["HANDLERS", "IllegalAction", "Phase", "begin_hand", "legal", "next_hand", "play_forced", "reset", "step"]
@@ -36,6 +36,9 @@ HANDLERS: dict[Phase, tuple[Legal, Apply]] = {
     Phase.LEAD: (tricks.lead_legal, tricks.lead_apply),
     Phase.FOLLOW: (tricks.follow_legal, tricks.follow_apply),
 }
+
+
+ONE_PLACE = np.zeros(1, np.intp)
 
 
 class IllegalAction(ValueError):
@@ -170,16 +173,32 @@ def _finish(t: Tables, g: Index, phase: Phase) -> None:
         enter_chapters(t, g, Phase.LEAD if phase >= Phase.JOKERS else Phase(phase + 1))
 
 
+def _by_phase(t: Tables, g: Index) -> Iterator[tuple[Phase, Index]]:
+    """The phases of the tables ``g`` and who is in them; most are at play, so that the rest is sought apart."""
+    phase = t.phase[g]
+    if len(g) == 1:
+        yield Phase(phase[0]), ONE_PLACE
+        return
+    early = (phase < Phase.LEAD).nonzero()[0]
+    early_phase = phase[early]
+    for p in range(Phase.LEAD):
+        places = early[(early_phase == p).nonzero()[0]]
+        if len(places):
+            yield Phase(p), places
+    for p in range(Phase.LEAD, len(Phase)):
+        places = (phase == p).nonzero()[0]
+        if len(places):
+            yield Phase(p), places
+
+
 def refresh(t: Tables, g: Index) -> None:
     """Bring ``t.legal`` up to date."""
-    phase = t.phase[g]
-    present = np.bincount(phase, minlength=len(Phase))
-    for p, (legal_words, _) in HANDLERS.items():
-        if present[p]:
-            rows = g[phase == p] if present[p] < len(g) else g
-            t.legal[rows] = legal_words(t, rows)
-    if present[Phase.OVER]:
-        t.legal[g[phase == Phase.OVER]] = U64(0)
+    for phase, places in _by_phase(t, g):
+        rows = g[places]
+        if phase == Phase.OVER:
+            t.legal[rows] = U64(0)
+        else:
+            put_planes(t.legal_rows, rows, HANDLERS[phase][0](t, rows))
 
 
 def legal(t: Tables) -> npt.NDArray[np.bool_]:
@@ -211,14 +230,10 @@ def play_forced(t: Tables, g: Index) -> None:
 
 
 def _apply(t: Tables, g: Index, actions: Index) -> None:
-    phase = t.phase[g]
-    present = np.bincount(phase, minlength=len(Phase))
-    for p, (_, apply) in HANDLERS.items():
-        if present[p]:
-            here = phase == p
-            finished = apply(t, g[here], actions[here]) if present[p] < len(g) else apply(t, g, actions)
-            if len(finished):
-                _finish(t, finished, p)
+    for phase, places in list(_by_phase(t, g)):
+        finished = HANDLERS[phase][1](t, g[places], actions[places])
+        if len(finished):
+            _finish(t, finished, phase)
 
 
 def next_hand(t: Tables, g: Index) -> None:
@@ -243,7 +258,7 @@ def _check(t: Tables, actions: npt.ArrayLike) -> Index:
     if not waiting.any():
         raise IllegalAction(actions, "the hand is over at every table")
     inside = (array >= 0) & (array < t.actions.n)
-    chosen = np.where(inside, array, 0).astype(np.intp)
+    chosen = (array * inside).astype(np.intp)
     good = inside & t.actions.is_legal(t.legal, chosen) | ~waiting
     if not good.all():
         n = int(np.argmin(good))

@@ -115,9 +115,9 @@ def jokers_legal(t: Tables, g: Index) -> Words:
     """R6.3: big jokers, small ones once no big joker is left; pass to end it."""
     hand = t.holder(g, HAND + t.seat[g])[0]
     big, small = BIT[BIG_JOKER_SLOT], BIT[SMALL_JOKER_SLOT]
-    words = np.zeros((len(g), t.rules.decks + 1), U64)
-    words[:, 0] = np.where((hand & big) != 0, big, hand & small)
-    words[:, -1] = ONE
+    words = np.zeros((t.rules.decks + 1, len(g)), U64)
+    words[0] = np.where((hand & big) != 0, big, hand & small)
+    words[-1] = ONE
     return words
 
 

@@ -18,7 +18,7 @@ from gunzi_env import order, planes
 from gunzi_env.cards import ACE
 from gunzi_env.planes import BIT, NUM_SLOTS, U64, Words, unpack
 from gunzi_env.rules import Rules
-from gunzi_env.tables import HAND, KITTY, NOBODY, NUM_HOLDERS, PENDING, PLAYED, Flags, Index, Int8, Int16, Phase, Tables
+from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Flags, Index, Int8, Int16, Phase, Tables
 
 VERSION = 2
 """Of the View and its encoding: another version is another input for a network."""
@@ -100,15 +100,14 @@ def view(t: Tables, idx: Index | None = None, seat: npt.NDArray[np.int8] | None 
     me = mover if seat is None else np.asarray(seat, np.int8)
     mine = (me == mover) & (t.phase[g] != Phase.OVER)
     around: Int8 = (me[:, None] + _SEATS) & np.int8(3)  # [B, 4] absolute seats, mine first
-    base = (g * NUM_HOLDERS)[:, None]
 
     def by_seat(cards: Words) -> Words:
-        return np.asarray(cards.reshape(len(cards), -1).take((g * 4)[:, None] + around, axis=1), U64)
+        return np.asarray(cards[:, g[:, None], around], U64)
 
     def relative(seats: Int8) -> Int8:
         return np.where(seats == NOBODY, NOBODY, (seats - me) & 3).astype(np.int8)
 
-    played = t.flat.take(base + PLAYED + around, axis=1)
+    played = t.planes[:, g[:, None], PLAYED + around]
     phase = t.phase[g]
     kitty_known = t.kitty_public[g] | ((me == t.dealer[g]) & (phase >= Phase.JOKERS))
     given = t.tribute[0, g] != 0
@@ -311,7 +310,7 @@ def privileged(t: Tables, idx: Index | None = None, out: npt.NDArray[np.uint8] |
     g = np.arange(t.num) if idx is None else idx
     around = HAND + ((t.seat[g, None] + _SEATS[1:]) & np.int8(3))
     holders = np.concatenate([around, np.full((len(g), 1), KITTY, np.int8)], axis=1)
-    words = t.flat.take((g * NUM_HOLDERS)[:, None] + holders, axis=1)  # [D, B, 4]
+    words = t.planes[:, g[:, None], holders]  # [D, B, 4]
     flags = unpack(words.transpose(1, 2, 0)).reshape(len(g), -1)
     if out is None:
         return flags.astype(np.uint8)

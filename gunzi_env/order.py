@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,9 +63,13 @@ class Layout:
     permanent_trumps: Words  # [level] jokers, 2s, mixed trumps (R2.2, R2.6)
     rising: Words  # [level, NUM_RANKS] groups of equals for tribute and pick-up, smallest first (R5.1, R6.5)
 
+    def key(self, level: npt.NDArray[np.int8], slot: npt.NDArray[Any]) -> npt.NDArray[np.int16]:
+        """Where the entry of (level, slot) lies in the tables over both, for their ``take``."""
+        return np.asarray(np.multiply(level, NUM_FACES, dtype=np.int16) + slot, np.int16)
+
     def value(self, level: npt.NDArray[np.int8], held: Words) -> npt.NDArray[np.int16]:
         """R1.4: the points of the cards ``uint64[D, n]`` of hands at these levels, ``int16[n]``."""
-        return np.asarray(5 * count(held & self.fives[level]) + 10 * count(held & self.tens[level]), np.int16)
+        return np.asarray(5 * count(held & self.fives.take(level)) + 10 * count(held & self.tens.take(level)), np.int16)
 
 
 def _groups(level: int, trump: int, mixed: int | None) -> tuple[list[list[int]], list[list[int]]]:

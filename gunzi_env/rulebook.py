@@ -25,7 +25,7 @@ from gunzi_env.actions import BID_WORDS
 from gunzi_env.cards import FACE_NAMES, SUITS, format_cards, parse_hand, parse_rank, parse_suit
 from gunzi_env.planes import NUM_SLOTS, Ints, Words
 from gunzi_env.rules import Rules, load_rules
-from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, Flags, Index, Tables
+from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, Index, Tables
 
 Source = str | Path | Rules
 """A preset's name, the path of a TOML file, or rules."""
@@ -86,19 +86,19 @@ def cards_text(t: Tables, words: Words, n: int = 0) -> str:
 def _every_choice(
     t: Tables,
     legal: Callable[[Tables, Index], Words],
-    name: Callable[[Tables, Index, Ints], tuple[Flags, Words]],
+    name: Callable[[Tables, Index, Ints], tuple[Index, Words]],
 ) -> list[str]:
     """All ways to complete the choice begun at table 0, sorted: every sequence of actions is followed to its end."""
     found = []
     while True:
         everyone = np.arange(t.num)
-        source, action = np.nonzero(t.actions.unpack(legal(t, everyone)))
+        source, action = np.nonzero(t.actions.unpack(legal(t, everyone).T))
         t = t.select(source)
         done, chosen = name(t, np.arange(t.num), action)
         found += [cards_text(t, cards) for cards in chosen.T]
-        if done.all():
+        if len(done) == t.num:
             return sorted(found)
-        t = t.select(np.flatnonzero(~done))
+        t = t.select(np.delete(np.arange(t.num), done))
 
 
 def legal_plays(rules: Source, level: int | str, trump: str, hand: str, lead: str | None = None) -> list[str]:
@@ -114,7 +114,7 @@ def legal_plays(rules: Source, level: int | str, trump: str, hand: str, lead: st
         raise ValueError("the hand is empty")
     t.put(ONE_TABLE, HAND, cards)
     if lead is None:
-        actions = np.flatnonzero(t.actions.unpack(tricks.lead_legal(t, ONE_TABLE))[0])
+        actions = np.flatnonzero(t.actions.unpack(tricks.lead_legal(t, ONE_TABLE).T)[0])
         return sorted(t.actions.name(int(a), int(t.level[0]), int(t.trump[0])) for a in actions)
     number = _open(t, lead)
     if size < number:
@@ -201,7 +201,7 @@ def _choices(t: Tables, source: int, mask: Words, groups: Words, need: Ints) -> 
     return _every_choice(t, choice.legal, _name_card)
 
 
-def _name_card(t: Tables, g: Index, action: Ints) -> tuple[Flags, Words]:
+def _name_card(t: Tables, g: Index, action: Ints) -> tuple[Index, Words]:
     done = choice.name_card(t, g, action)
     return done, t.holder(g[done], PENDING)
 

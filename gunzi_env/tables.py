@@ -1,4 +1,5 @@
 """The state of N tables as a struct of arrays, table index first; the cards alone are bit planes, plane first.
+In memory the tables are the last axis of all (see :mod:`gunzi_env.packed`), but for ``draw``.
 
 Everything that holds slots of table n is labelled by that hand's order (:mod:`gunzi_env.order`). Until the
 bidding closes the order is provisional: spades stand in the trump block.
@@ -8,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,8 @@ import numpy.typing as npt
 from gunzi_env import actions, order
 from gunzi_env.actions import ActionSpace
 from gunzi_env.cards import NUM_FACES
-from gunzi_env.planes import U64, Words
+from gunzi_env.packed import Field, Packed, Schema
+from gunzi_env.planes import Words, put_planes
 from gunzi_env.rules import Rules
 
 Index = npt.NDArray[np.intp]
@@ -60,64 +63,45 @@ NOBODY = -1
 DEALING = -1
 """``passes`` while cards are being dealt."""
 
-_PLANES: dict[str, tuple[int, ...]] = {"planes": (NUM_HOLDERS,), "trick": (4,), "shown": (4,), "known": (4,)}
-_PLANES |= {"loose": (), "turned": (), "tribute": (), "returned": ()}
 
-_SCALARS: dict[str, tuple[type, tuple[int, ...]]] = {
-    "seed": (np.uint64, ()),
-    "table_id": (np.uint64, ()),
-    "match": (np.int32, ()),
-    "hand": (np.int32, ()),
-    "attempt": (np.int32, ()),
-    "phase": (np.int8, ()),
-    "seat": (np.int8, ()),
-    "levels": (np.int8, (2,)),
-    "level": (np.int8, ()),
-    "trump": (np.int8, ()),
-    "dealer": (np.int8, ()),
-    "first": (np.int8, ()),
-    "first_hand": (np.bool_, ()),
-    "blood": (np.int16, ()),
-    "drawn": (np.int16, ()),
-    "passes": (np.int8, ()),
-    "bid_strength": (np.int8, ()),
-    "bid_suit": (np.int8, ()),
-    "bid_seat": (np.int8, ()),
-    "giver": (np.int8, ()),
-    "receiver": (np.int8, ()),
-    "source": (np.int8, ()),
-    "choice": (np.uint64, ()),
-    "need": (np.int16, ()),
-    "last": (np.int8, ()),
-    "last_copies": (np.int8, ()),
-    "floor": (np.int8, ()),
-    "kitty_shown": (np.bool_, ()),
-    "kitty_public": (np.bool_, ()),
-    "dry": (np.bool_, ()),
-    "pickable": (np.int16, ()),
-    "leader": (np.int8, ()),
-    "led_suit": (np.int8, ()),
-    "led_count": (np.int8, ()),
-    "led_mask": (np.uint64, ()),
-    "win_mask": (np.uint64, ()),
-    "best": (np.int8, ()),
-    "best_slot": (np.int8, ()),
-    "trick_points": (np.int16, ()),
-    "held": (np.int16, ()),
-    "score": (np.int16, ()),
-    "void": (np.bool_, (4, 4)),
-    "no_pair": (np.bool_, (4, 4)),
-    "no_triple": (np.bool_, (4, 4)),
-    "dug": (np.bool_, ()),
-    "gain": (np.int8, (2,)),
-    "next_levels": (np.int8, (2,)),
-    "next_dealer": (np.int8, ()),
-    "next_blood": (np.int16, ()),
-    "match_winner": (np.int8, ()),
-}
+@cache
+def schema(decks: int) -> Schema:
+    """The fields of :class:`Tables`, where they are told in words."""
+    word, byte, short, whole, flag = np.uint64, np.int8, np.int16, np.int32, np.bool_
+    seats, teams, suits = (4,), (2,), (4, 4)
+    planes: dict[str, tuple[int, ...]] = {"planes": (NUM_HOLDERS,), "trick": seats, "shown": seats, "known": seats}
+    planes |= {"loose": (), "turned": (), "tribute": (), "returned": ()}
+    fields = [Field(name, word, (decks, *extent), axis=1) for name, extent in planes.items()]
+    numbers: list[tuple[type[np.generic], tuple[int, ...], str]] = [
+        (word, (), "seed table_id"),
+        (whole, (), "match hand attempt"),
+        (byte, (), "phase seat"),
+        (byte, teams, "levels"),
+        (byte, (), "level trump dealer first"),
+        (flag, (), "first_hand"),
+        (short, (), "blood drawn"),
+        (byte, (), "passes bid_strength bid_suit bid_seat giver receiver source"),
+        (word, (), "choice"),
+        (short, (), "need"),
+        (byte, (), "last last_copies floor"),
+        (flag, (), "kitty_shown kitty_public dry"),
+        (short, (), "pickable"),
+        (byte, (), "leader led_suit led_count"),
+        (word, (), "led_mask win_mask"),
+        (byte, (), "best best_slot"),
+        (short, (), "trick_points held score"),
+        (flag, suits, "void no_pair no_triple"),
+        (flag, (), "dug"),
+        (byte, teams, "gain next_levels"),
+        (byte, (), "next_dealer"),
+        (short, (), "next_blood"),
+        (byte, (), "match_winner"),
+    ]
+    fields += [Field(name, dtype, shape) for dtype, shape, names in numbers for name in names.split()]
+    return Schema([*fields, Field("legal", word, (decks + 1,))])
 
 
-class Tables:
+class Tables(Packed):
     """N tables of one game. D decks, A actions; all arrays are owned and changed by the engine alone."""
 
     # Cards, uint64, plane first.
@@ -200,67 +184,64 @@ class Tables:
         """``num`` empty tables; :func:`gunzi_env.engine.reset` deals them."""
         if isinstance(num, bool) or not isinstance(num, int) or num < 1:
             raise ValueError(f"number of tables is {num!r}: it must be a positive whole number")
-        self.rules = rules
-        self.num = num
-        decks = rules.decks
-        for name, extent in _PLANES.items():
-            setattr(self, name, np.zeros((decks, num, *extent), U64))
-        for name, (dtype, shape) in _SCALARS.items():
-            setattr(self, name, np.zeros((num, *shape), dtype))
-        self.draw = np.zeros((num, decks, NUM_FACES), np.uint8)
-        self.legal = np.zeros((num, decks + 1), U64)
-        self._bind()
+        self.fill(schema(rules.decks), num)
+        self._bind(rules, np.zeros((num, rules.decks, NUM_FACES), np.uint8))
 
-    def _bind(self) -> None:
-        self.layout = order.layout(self.rules.mixed_trump_rank)
-        self.actions: ActionSpace = actions.space(self.rules)
-        # Views with one axis for table and holder (or seat): they gather and scatter faster.
-        self.flat: Words = self.planes.reshape(self.rules.decks, -1)  # [D, N * 11]
-        self.flat_trick: Words = self.trick.reshape(self.rules.decks, -1)  # [D, N * 4]
+    def _bind(self, rules: Rules, draw: npt.NDArray[np.uint8]) -> None:
+        self.rules = rules
+        self.draw = draw
+        self.layout = order.layout(rules.mixed_trump_rank)
+        self.actions: ActionSpace = actions.space(rules)
+        # One axis for holder (or seat) and table: a holder a table is then one gather, see at().
+        words, decks = self.buffers[0], rules.decks
+        self.flat: Words = words[: decks * NUM_HOLDERS].reshape(decks, -1)  # [D, 11 * N]
+        self.trick_rows: Words = words[decks * NUM_HOLDERS : decks * (NUM_HOLDERS + 4)]  # [4 D, N]
+        self.flat_trick: Words = self.trick_rows.reshape(decks, -1)  # [D, 4 * N]
+        self.pending_slots: Words = words[PENDING]  # [N] the slots set aside
+        self.legal_rows: Words = words[-1 - decks :]  # [D + 1, N]
+
+    def at(self, g: Index, holder: int | npt.NDArray[Any]) -> Index:
+        """Where the planes of one holder a table lie in :attr:`flat` (of one seat a table, in :attr:`flat_trick`)."""
+        return np.multiply(holder, self.num, dtype=np.intp) + g
 
     def holder(self, g: Index, holder: int | npt.NDArray[Any]) -> Words:
         """The planes ``uint64[D, n]`` of one holder a table; a copy."""
-        return self.flat.take(g * NUM_HOLDERS + holder, axis=1)
+        return self.flat.take(self.at(g, holder), axis=1)
 
     def put(self, g: Index, holder: int | npt.NDArray[Any], planes: Words) -> None:
         """Replace the planes of one holder a table."""
-        self.flat[:, g * NUM_HOLDERS + holder] = planes
+        put_planes(self.flat, self.at(g, holder), planes)
 
     def arrays(self) -> Iterator[tuple[str, npt.NDArray[Any], int]]:
         """Every array with its name and the axis of the tables."""
-        for name in _PLANES:
-            yield name, getattr(self, name), 1
-        for name in (*_SCALARS, "draw", "legal"):
-            yield name, getattr(self, name), 0
+        for name, array, axis in self.fields():
+            if name == "legal":
+                yield "draw", self.draw, 0
+            yield name, array, axis
+
+    def _with(self, num: int, buffers: Iterable[npt.NDArray[Any]], draw: npt.NDArray[np.uint8]) -> Tables:
+        out = object.__new__(Tables)
+        out.fill(self.schema, num, buffers)
+        out._bind(self.rules, draw)
+        return out
 
     def select(self, idx: Index) -> Tables:
         """A copy of some tables, in the order of ``idx`` (which may repeat)."""
         rows = np.arange(self.num)[idx]
-        out = object.__new__(Tables)
-        out.rules, out.num = self.rules, len(rows)
-        for name, array, axis in self.arrays():
-            setattr(out, name, array.take(rows, axis=axis))
-        out._bind()
-        return out
+        buffers = [buffer.take(rows, axis=1) for buffer in self.buffers]
+        return self._with(len(rows), buffers, self.draw.take(rows, axis=0))
 
     def clone(self) -> Tables:
         """A copy that shares nothing."""
-        out = object.__new__(Tables)
-        out.rules, out.num = self.rules, self.num
-        for name, array, _ in self.arrays():
-            setattr(out, name, array.copy())
-        out._bind()
-        return out
+        return self._with(self.num, [buffer.copy() for buffer in self.buffers], self.draw.copy())
 
     def assign(self, idx: Index, other: Tables) -> None:
         """Overwrite the tables ``idx`` with all tables of ``other``, which must have the same rules."""
         if other.rules != self.rules:
             raise ValueError("tables of other rules cannot be assigned")
-        for name, array, axis in self.arrays():
-            if axis:
-                array[:, idx] = getattr(other, name)
-            else:
-                array[idx] = getattr(other, name)
+        for mine, theirs in zip(self.buffers, other.buffers, strict=True):
+            mine[:, idx] = theirs
+        self.draw[idx] = other.draw
 
     def save(self) -> bytes:
         """The arrays as an uncompressed ``.npz`` file; rules are not in it."""
@@ -289,19 +270,18 @@ class Tables:
 
     def __getstate__(self) -> dict[str, Any]:
         """Rules and arrays; what follows from them is bound anew."""
-        return {"rules": self.rules, "num": self.num} | {name: array for name, array, _ in self.arrays()}
+        return {"rules": self.rules, "num": self.num, "buffers": self.buffers, "draw": self.draw}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._bind()
+        self.fill(schema(state["rules"].decks), state["num"], state["buffers"])
+        self._bind(state["rules"], state["draw"])
 
     def __eq__(self, other: object) -> bool:
         """Same rules and every array equal."""
         if not isinstance(other, Tables):
             return NotImplemented
-        return self.rules == other.rules and all(
-            np.array_equal(array, getattr(other, name)) for name, array, _ in self.arrays()
-        )
+        ours, theirs = (*self.buffers, self.draw), (*other.buffers, other.draw)
+        return self.rules == other.rules and all(map(np.array_equal, ours, theirs))
 
     __hash__ = None  # type: ignore[assignment]  # mutable
 

@@ -15,7 +15,7 @@ from gunzi_env import Rules, engine, observe, planes
 from gunzi_env.aec import raw_env
 from gunzi_env.observe import View
 from gunzi_env.order import BIG_JOKER_SLOT
-from gunzi_env.tables import HAND, KITTY, NOBODY, NUM_HOLDERS, PENDING, PLAYED, Index, Int8, Phase, Tables
+from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Index, Int8, Phase, Tables
 from tests.twins import Twins
 from tests.worlds import Leak, check_hidden, deal, differences, random_steps, sent, turned
 
@@ -296,8 +296,8 @@ def next_card(t: Tables, g: Index, me: Int8, view: View) -> View:
 
 
 def absolute_seats(t: Tables, g: Index, me: Int8, view: View) -> View:
-    at = (g * NUM_HOLDERS)[:, None] + PLAYED + np.arange(4)
-    return dataclasses.replace(view, played=t.flat.take(at, axis=1))
+
+    return dataclasses.replace(view, played=t.planes[:, g, PLAYED : PLAYED + 4])
 
 
 def absolute_bidder(t: Tables, g: Index, me: Int8, view: View) -> View:

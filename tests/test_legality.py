@@ -177,9 +177,9 @@ def test_a_faulty_engine_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) ->
     def faulty(t: Tables, g: npt.NDArray[np.intp]) -> Words:
         words = legal(t, g)
         if fault == "one taken away":
-            words[:, 0] &= ~(U64(1) << slot["H9"])
+            words[0] &= ~(U64(1) << slot["H9"])
         elif fault == "one too many":
-            words[:, 0] |= U64(1) << slot["C9"]
+            words[0] |= U64(1) << slot["C9"]
         else:
             words[:] = 0
         return words
