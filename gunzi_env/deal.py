@@ -15,7 +15,7 @@ from gunzi_env import order
 from gunzi_env.cards import NUM_FACES
 from gunzi_env.planes import FULL, U64, Words, pack, thermometer
 from gunzi_env.rules import Rules
-from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, PLAYED, STOCK, Index, Tables
+from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, STOCK, Index, Tables
 
 _GAMMA = U64(0x9E3779B97F4A7C15)
 _MULTIPLIERS = (U64(0xBF58476D1CE4E5B9), U64(0x94D049BB133111EB))
@@ -132,10 +132,9 @@ def reveal(t: Tables, g: Index) -> None:
     dealt, kitty, low, high = (pack(flags).T.copy() for flags in questions)  # [D, n]
     dealt &= FULL
     hands = dealt & ~kitty
+    out = np.zeros((rules.decks, NUM_HOLDERS, len(g)), U64)
     for s, mine in enumerate((~low & ~high, low & ~high, ~low & high, low & high)):
-        t.put(g, HAND + s, thermometer(hands & mine))
-    t.put(g, KITTY, thermometer(dealt & kitty))
-    t.put(g, STOCK, thermometer(FULL & ~dealt))
-    nothing = np.zeros_like(dealt)
-    for holder in range(PLAYED, NUM_HOLDERS):
-        t.put(g, holder, nothing)
+        out[:, HAND + s] = hands & mine
+    out[:, KITTY] = dealt & kitty
+    out[:, STOCK] = FULL & ~dealt
+    t.holders[:, g] = thermometer(out).reshape(len(t.holders), len(g))

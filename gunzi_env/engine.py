@@ -38,7 +38,8 @@ HANDLERS: dict[Phase, tuple[Legal, Apply]] = {
 }
 
 
-ONE_PLACE = np.zeros(1, np.intp)
+_ONE_PLACE: Index = np.zeros(1, np.intp)
+_NO_TABLES: Index = np.empty(0, np.intp)
 
 
 class IllegalAction(ValueError):
@@ -107,7 +108,8 @@ def _open_deal(t: Tables, g: Index) -> None:
     started = g
     while len(g):
         clear(t, g)
-        g = _finish_bidding(t, bidding.enter(t, g))
+        closed, g = _close_bidding(t, bidding.enter(t, g))
+        enter_chapters(t, {Phase.TRIBUTE: closed})
     refresh(t, started)
 
 
@@ -130,16 +132,16 @@ def clear(t: Tables, g: Index) -> None:
     t.phase[g] = np.where(t.first_hand[g], Phase.SHOW, Phase.BID)
 
 
-def _finish_bidding(t: Tables, g: Index) -> Index:
-    """From the last bid to the first decision after it; returns the tables to be dealt again, their cards shuffled."""
+def _close_bidding(t: Tables, g: Index) -> tuple[Index, Index]:
+    """After the last bid: the tables that go on, and those to be dealt again, their cards shuffled."""
     if not len(g):
-        return g
-    again = bidding.close(t, g)
-    enter_chapters(t, g[~again], Phase.TRIBUTE)
-    g = g[again]
-    t.attempt[g] += 1
-    t.draw[g] = shuffle(t, g)
-    return g
+        return g, g
+    redealt = bidding.close(t, g)
+    closed, again = g[(~redealt).nonzero()[0]], g[redealt.nonzero()[0]]
+    if len(again):
+        t.attempt[again] += 1
+        t.draw[again] = shuffle(t, again)
+    return closed, again
 
 
 CHAPTERS: tuple[tuple[Phase, Callable[[Tables, Index], Index]], ...] = (
@@ -151,33 +153,52 @@ CHAPTERS: tuple[tuple[Phase, Callable[[Tables, Index], Index]], ...] = (
 )
 """R5.0: the order of a hand after the bidding; each entry returns the tables where it asks nothing."""
 
+_BEFORE = {
+    Phase.RETURN: (Phase.TRIBUTE,),
+    Phase.BURY: (Phase.RETURN,),
+    Phase.JOKERS: (Phase.BURY,),
+    Phase.LEAD: (Phase.JOKERS, Phase.PICKUP),
+}
+"""The phases that lead on to a chapter."""
 
-def enter_chapters(t: Tables, g: Index, phase: Phase) -> None:
-    """Enter the chapter of ``phase`` and those that follow, until every table waits for a decision."""
+
+def enter_chapters(t: Tables, arriving: dict[Phase, Index]) -> None:
+    """Enter chapters, and those that follow, until every table waits for a decision: ``arriving`` has the tables that
+    come to a chapter. Each is entered once, by all that come to it."""
+    g = _NO_TABLES
     for chapter, enter in CHAPTERS:
-        if chapter >= phase and len(g):
+        g = _together(g, arriving.get(chapter, _NO_TABLES))
+        if len(g):
             t.phase[g] = chapter
             g = enter(t, g)
 
 
-def _finish(t: Tables, g: Index, phase: Phase) -> None:
-    """The chapter of ``phase`` is finished at the tables ``g``: go on to what follows."""
-    if phase <= Phase.BID:
-        again = _finish_bidding(t, g)
-        if len(again):
-            _open_deal(t, again)
-    elif phase >= Phase.LEAD:
-        t.phase[g] = Phase.OVER
-        settlement.enter(t, g)
-    else:
-        enter_chapters(t, g, Phase.LEAD if phase >= Phase.JOKERS else Phase(phase + 1))
+def _together(*parts: Index) -> Index:
+    some = [part for part in parts if len(part)]
+    return np.concatenate(some) if len(some) > 1 else some[0] if some else _NO_TABLES
+
+
+def _go_on(t: Tables, finished: dict[Phase, Index]) -> None:
+    """Lead the tables whose chapter is finished, by the phase they were in, to their next decision or to the end."""
+
+    def after(*phases: Phase) -> Index:
+        return _together(*(finished.get(phase, _NO_TABLES) for phase in phases))
+
+    closed, again = _close_bidding(t, after(Phase.SHOW, Phase.BID))
+    enter_chapters(t, {Phase.TRIBUTE: closed} | {chapter: after(*phases) for chapter, phases in _BEFORE.items()})
+    over = after(Phase.LEAD, Phase.FOLLOW)
+    if len(over):
+        t.phase[over] = Phase.OVER
+        settlement.enter(t, over)
+    if len(again):
+        _open_deal(t, again)
 
 
 def _by_phase(t: Tables, g: Index) -> Iterator[tuple[Phase, Index]]:
     """The phases of the tables ``g`` and who is in them; most are at play, so that the rest is sought apart."""
     phase = t.phase[g]
     if len(g) == 1:
-        yield Phase(phase[0]), ONE_PLACE
+        yield Phase(phase[0]), _ONE_PLACE
         return
     early = (phase < Phase.LEAD).nonzero()[0]
     early_phase = phase[early]
@@ -230,10 +251,13 @@ def play_forced(t: Tables, g: Index) -> None:
 
 
 def _apply(t: Tables, g: Index, actions: Index) -> None:
+    finished = {}
     for phase, places in list(_by_phase(t, g)):
-        finished = HANDLERS[phase][1](t, g[places], actions[places])
-        if len(finished):
-            _finish(t, finished, phase)
+        done = HANDLERS[phase][1](t, g[places], actions[places])
+        if len(done):
+            finished[phase] = done
+    if finished:
+        _go_on(t, finished)
 
 
 def next_hand(t: Tables, g: Index) -> None:

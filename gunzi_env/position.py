@@ -204,7 +204,7 @@ def _stand_in_bidding(t: Tables, phase: str, seat: int, passes: int) -> None:
 def _stand_in_exchange(t: Tables, phase: Phase, seat: int | None) -> None:
     """At the tribute or the burial, or at whatever is asked next where these ask nothing."""
     t.held[0] = _equal_hands(t)
-    engine.enter_chapters(t, ONE_TABLE, phase)
+    engine.enter_chapters(t, {phase: ONE_TABLE})
     if seat is not None and seat != t.seat[0]:
         raise PositionError(f"seat is {seat}, but seat {t.seat[0]} is asked")
 

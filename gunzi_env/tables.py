@@ -194,7 +194,8 @@ class Tables(Packed):
         self.actions: ActionSpace = actions.space(rules)
         # One axis for holder (or seat) and table: a holder a table is then one gather, see at().
         words, decks = self.buffers[0], rules.decks
-        self.flat: Words = words[: decks * NUM_HOLDERS].reshape(decks, -1)  # [D, 11 * N]
+        self.holders: Words = words[: decks * NUM_HOLDERS]  # [11 D, N]
+        self.flat: Words = self.holders.reshape(decks, -1)  # [D, 11 * N]
         self.trick_rows: Words = words[decks * NUM_HOLDERS : decks * (NUM_HOLDERS + 4)]  # [4 D, N]
         self.flat_trick: Words = self.trick_rows.reshape(decks, -1)  # [D, 4 * N]
         self.pending_slots: Words = words[PENDING]  # [N] the slots set aside
@@ -202,6 +203,8 @@ class Tables(Packed):
 
     def at(self, g: Index, holder: int | npt.NDArray[Any]) -> Index:
         """Where the planes of one holder a table lie in :attr:`flat` (of one seat a table, in :attr:`flat_trick`)."""
+        if isinstance(holder, int):
+            return np.add(g, holder * self.num, dtype=np.intp)
         return np.multiply(holder, self.num, dtype=np.intp) + g
 
     def holder(self, g: Index, holder: int | npt.NDArray[Any]) -> Words:
