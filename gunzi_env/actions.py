@@ -25,12 +25,15 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import order
+from gunzi_env import order, planes
 from gunzi_env.cards import FACE_NAMES, NUM_FACES, SUITS, parse_face, parse_suit
-from gunzi_env.planes import BIT, NUM_SLOTS, Ints, Words, bits, copies, select, unpack
+from gunzi_env.planes import BIT, NUM_SLOTS, Ints, Words, bits, copies, select
 from gunzi_env.rules import Rules
 
 BID_WORDS = ("LJ", "BJ")
+
+_BLOCK = 4096
+"""Rows unpacked at a time: they stay in the processor's cache."""
 
 
 class ActionSpace:
@@ -120,12 +123,11 @@ class ActionSpace:
 
     def unpack(self, legal: Words, out: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.bool_]:
         """Legal words ``uint64[N, D + 1]`` as ``bool[N, n]`` (written into ``out`` when given)."""
+        widths = (*(NUM_SLOTS,) * self.decks, self.n - self.PASS)
         if out is None:
-            out = np.empty((len(legal), self.n), np.bool_)
-        flags = unpack(legal)
-        cards = self.PASS
-        out[:, :cards] = flags[:, : self.decks].reshape(len(legal), cards)
-        out[:, cards:] = flags[:, self.decks, : self.n - cards]
+            return planes.flags(legal.T, widths).view(np.bool_)
+        for start in range(0, len(legal), _BLOCK):
+            out[start : start + _BLOCK] = planes.flags(legal[start : start + _BLOCK].T, widths)
         return out
 
     def is_legal(self, legal: Words, actions: Ints) -> npt.NDArray[np.bool_]:

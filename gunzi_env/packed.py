@@ -2,7 +2,7 @@
 
 A buffer is ``[rows, N]``: one row of it is one number (or word) of all N records, contiguous in memory. So a field
 can be worked on in one stride, and a copy or a selection of records is one call a buffer. The fields are views with
-the axis of the records where their :class:`Field` puts it, cut when they are first asked for.
+their axes in the order that their :class:`Field` says, cut when they are first asked for.
 """
 
 from __future__ import annotations
@@ -23,9 +23,20 @@ class Field(NamedTuple):
     name: str
     dtype: type[np.generic]
     shape: tuple[int, ...] = ()
-    """Of one record."""
-    axis: int = 0
-    """Where the axis of the records stands among the others."""
+    """Of one record, as it lies in memory."""
+    order: tuple[int, ...] | None = None
+    """The axes of the field's array, by their place in memory, the records being last there; first if None."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a buffer it fills."""
+        return math.prod(self.shape)
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """``order``, written out."""
+        last = len(self.shape)
+        return (last, *range(last)) if self.order is None else self.order
 
 
 class Schema:
@@ -39,7 +50,7 @@ class Schema:
         """How many rows the buffer of each dtype has."""
         for field in self.fields.values():
             self.first[field.name] = self.rows.get(field.dtype, 0)
-            self.rows[field.dtype] = self.first[field.name] + math.prod(field.shape)
+            self.rows[field.dtype] = self.first[field.name] + field.rows
         self.dtypes = tuple(self.rows)
 
 
@@ -56,19 +67,17 @@ class Packed:
         field = schema.fields.get(name) if schema is not None else None
         if schema is None or field is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        buffer = self.buffers[schema.dtypes.index(field.dtype)]
-        first = schema.first[name]
-        if not field.shape:
-            view = buffer[first]
-        else:
-            rows = buffer[first : first + math.prod(field.shape)].reshape(*field.shape, self.num)
-            view = np.moveaxis(rows, -1, field.axis)
+        view = self.rows_of(name)
+        view = view[0] if not field.shape else view.reshape(*field.shape, self.num).transpose(field.axes)
         self.__dict__[name] = view
         return view
 
-    def buffer(self, dtype: type[np.generic]) -> Array:
-        """The buffer of one dtype, ``[rows, N]``."""
-        return self.buffers[self.schema.dtypes.index(dtype)]
+    def rows_of(self, name: str, last: str | None = None) -> Array:
+        """A field as it lies in memory, ``[rows, N]``; up to and with the field ``last`` of the same dtype."""
+        first, end = self.schema.fields[name], self.schema.fields[last or name]
+        buffer = self.buffers[self.schema.dtypes.index(first.dtype)]
+        rows: Array = buffer[self.schema.first[name] : self.schema.first[end.name] + end.rows]
+        return rows
 
     def fill(self, schema: Schema, num: int, buffers: Iterable[Array] | None = None) -> None:
         """Take over some buffers, or begin with zeros."""
@@ -79,4 +88,4 @@ class Packed:
     def fields(self) -> Iterator[tuple[str, Array, int]]:
         """Every field with its name and the axis of the records."""
         for field in self.schema.fields.values():
-            yield field.name, getattr(self, field.name), field.axis
+            yield field.name, getattr(self, field.name), field.axes.index(len(field.shape))

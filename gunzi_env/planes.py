@@ -9,6 +9,7 @@ Words and shifts are ``uint64`` throughout: ``uint64`` mixed with ``int64`` sile
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,37 @@ def unpack(words: Words) -> npt.NDArray[np.bool_]:
     """``uint64[...]`` to ``bool[..., 54]``, bit s to column s."""
     flat = np.ascontiguousarray(words).view(np.uint8).reshape(*words.shape, 8)
     return np.unpackbits(flat, axis=-1, bitorder="little")[..., :NUM_SLOTS].view(np.bool_)
+
+
+@cache
+def _joints(widths: tuple[int, ...]) -> tuple[Words, Words, tuple[npt.NDArray[np.intp], ...]]:
+    """How words of these widths are joined: by how much each is shifted up, and down for what goes over into the next
+    word; then, by joined word, which of the shifted words make it up. Row ``len(widths)`` has nothing."""
+    ends = np.cumsum(widths)
+    starts = ends - widths
+    up = (starts % 64).astype(U64)[:, None]
+    number, empty = -(-int(ends[-1]) // 64), len(widths)
+    parts = np.full((3, number), empty)
+    for k, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        first, last = start // 64, (end - 1) // 64
+        parts[0 if parts[0, first] == empty else 1, first] = k  # two at most begin in a word
+        if last > first:
+            parts[2, last] = k
+    return up, U64(63) - up, tuple(parts)
+
+
+def flags(words: Words, widths: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+    """The lower bits of each word ``uint64[k, B]``, as many as ``widths`` say, one after the other: zeros and ones
+    ``uint8[B, sum(widths)]``. The bits above must be 0; words but the last are 33 to 64 bits wide."""
+    up, down, (first, second, over) = _joints(widths)
+    nothing = np.zeros((1, words.shape[1]), U64)
+    raised = np.concatenate([words << up, nothing])
+    lowered = np.concatenate([words >> ONE >> down, nothing])
+    joined = raised.take(first, axis=0)
+    joined |= raised.take(second, axis=0)
+    joined |= lowered.take(over, axis=0)
+    octets = joined.T.astype("<u8", order="C").view(np.uint8)
+    return np.unpackbits(octets, axis=1, count=sum(widths), bitorder="little")
 
 
 def pack(flags: npt.NDArray[np.bool_] | npt.NDArray[np.uint8]) -> Words:

@@ -66,38 +66,27 @@ DEALING = -1
 
 @cache
 def schema(decks: int) -> Schema:
-    """The fields of :class:`Tables`, where they are told in words."""
+    """The fields of :class:`Tables`, where they are told in words.
+
+    Those that a View shows stand together and in its order, so that it takes them all at once."""
     word, byte, short, whole, flag = np.uint64, np.int8, np.int16, np.int32, np.bool_
-    seats, teams, suits = (4,), (2,), (4, 4)
+    seats, teams = (4,), (2,)
     planes: dict[str, tuple[int, ...]] = {"planes": (NUM_HOLDERS,), "trick": seats, "shown": seats, "known": seats}
-    planes |= {"loose": (), "turned": (), "tribute": (), "returned": ()}
-    fields = [Field(name, word, (decks, *extent), axis=1) for name, extent in planes.items()]
+    planes |= {"tribute": (), "turned": (), "loose": (), "returned": ()}
+    fields = [Field(name, word, (decks, *extent), (0, 2, 1) if extent else (0, 1)) for name, extent in planes.items()]
     numbers: list[tuple[type[np.generic], tuple[int, ...], str]] = [
-        (word, (), "seed table_id"),
+        (word, (), "seed table_id choice led_mask win_mask"),
         (whole, (), "match hand attempt"),
-        (byte, (), "phase seat"),
-        (byte, teams, "levels"),
-        (byte, (), "level trump dealer first"),
-        (flag, (), "first_hand"),
-        (short, (), "blood drawn"),
-        (byte, (), "passes bid_strength bid_suit bid_seat giver receiver source"),
-        (word, (), "choice"),
-        (short, (), "need"),
-        (byte, (), "last last_copies floor"),
-        (flag, (), "kitty_shown kitty_public dry"),
-        (short, (), "pickable"),
-        (byte, (), "leader led_suit led_count"),
-        (word, (), "led_mask win_mask"),
-        (byte, (), "best best_slot"),
-        (short, (), "trick_points held score"),
-        (flag, suits, "void no_pair no_triple"),
-        (flag, (), "dug"),
-        (byte, teams, "gain next_levels"),
-        (byte, (), "next_dealer"),
-        (short, (), "next_blood"),
-        (byte, (), "match_winner"),
+        (byte, (), "level trump led_suit led_count best_slot bid_strength bid_suit"),
+        (byte, (), "dealer first giver leader best bid_seat"),
+        (byte, teams, "levels gain next_levels"),
+        (byte, (), "phase seat passes receiver source last last_copies floor next_dealer match_winner"),
+        (short, (), "blood score trick_points held pickable drawn need next_blood"),
+        (flag, (), "first_hand kitty_public kitty_shown dry dug"),
     ]
     fields += [Field(name, dtype, shape) for dtype, shape, names in numbers for name in names.split()]
+    # By suit, then seat: a seat a table is one gather of all its suits.
+    fields += [Field(name, flag, (4, 4), (2, 1, 0)) for name in ("void", "no_pair", "no_triple")]
     return Schema([*fields, Field("legal", word, (decks + 1,))])
 
 
@@ -192,20 +181,20 @@ class Tables(Packed):
         self.draw = draw
         self.layout = order.layout(rules.mixed_trump_rank)
         self.actions: ActionSpace = actions.space(rules)
+        decks = rules.decks
+        self.holders: Words = self.rows_of("planes")  # [11 D, N]
+        self.pending_slots: Words = self.holders[PENDING]  # [N] the slots set aside
+        self.legal_rows: Words = self.rows_of("legal")  # [D + 1, N]
+        self.trick_rows: Words = self.rows_of("trick")  # [4 D, N]
         # One axis for holder (or seat) and table: a holder a table is then one gather, see at().
-        words, decks = self.buffers[0], rules.decks
-        self.holders: Words = words[: decks * NUM_HOLDERS]  # [11 D, N]
         self.flat: Words = self.holders.reshape(decks, -1)  # [D, 11 * N]
-        self.trick_rows: Words = words[decks * NUM_HOLDERS : decks * (NUM_HOLDERS + 4)]  # [4 D, N]
         self.flat_trick: Words = self.trick_rows.reshape(decks, -1)  # [D, 4 * N]
-        self.pending_slots: Words = words[PENDING]  # [N] the slots set aside
-        self.legal_rows: Words = words[-1 - decks :]  # [D + 1, N]
 
     def at(self, g: Index, holder: int | npt.NDArray[Any]) -> Index:
         """Where the planes of one holder a table lie in :attr:`flat` (of one seat a table, in :attr:`flat_trick`)."""
         if isinstance(holder, int):
             return np.add(g, holder * self.num, dtype=np.intp)
-        return np.multiply(holder, self.num, dtype=np.intp) + g
+        return np.add(np.multiply(holder, self.num, dtype=np.intp), g)
 
     def holder(self, g: Index, holder: int | npt.NDArray[Any]) -> Words:
         """The planes ``uint64[D, n]`` of one holder a table; a copy."""

@@ -267,41 +267,41 @@ Leaky = Callable[[Tables, Index, Int8, View], View]
 def partners_hand(t: Tables, g: Index, me: Int8, view: View) -> View:
     known = view.known.copy()
     known[:, :, 2] |= t.holder(g, HAND + ((me + 2) & 3))
-    return dataclasses.replace(view, known=known)
+    return view.replace(known=known)
 
 
 def hidden_kitty(t: Tables, g: Index, me: Int8, view: View) -> View:
-    return dataclasses.replace(view, kitty=t.holder(g, KITTY))
+    return view.replace(kitty=t.holder(g, KITTY))
 
 
 def cards_the_mover_owes(t: Tables, g: Index, me: Int8, view: View) -> View:
-    return dataclasses.replace(view, need=t.need[g])
+    return view.replace(need=t.need[g])
 
 
 def what_the_mover_set_aside(t: Tables, g: Index, me: Int8, view: View) -> View:
-    return dataclasses.replace(view, pending=t.holder(g, PENDING))
+    return view.replace(pending=t.holder(g, PENDING))
 
 
 def who_is_asked(t: Tables, g: Index, me: Int8, view: View) -> View:
-    return dataclasses.replace(view, best=((t.seat[g] - me) & 3).astype(np.int8))
+    return view.replace(best=((t.seat[g] - me) & 3).astype(np.int8))
 
 
 def returned_to_all(t: Tables, g: Index, me: Int8, view: View) -> View:
-    return dataclasses.replace(view, tribute=view.tribute | t.returned[:, g])
+    return view.replace(tribute=view.tribute | t.returned[:, g])
 
 
 def next_card(t: Tables, g: Index, me: Int8, view: View) -> View:
     card = (t.draw[g] == t.drawn[g, None, None]).any(axis=1).argmax(axis=1)
-    return dataclasses.replace(view, drawn=card.astype(np.int16))
+    return view.replace(drawn=card.astype(np.int16))
 
 
 def absolute_seats(t: Tables, g: Index, me: Int8, view: View) -> View:
 
-    return dataclasses.replace(view, played=t.planes[:, g, PLAYED : PLAYED + 4])
+    return view.replace(played=t.planes[:, g, PLAYED : PLAYED + 4])
 
 
 def absolute_bidder(t: Tables, g: Index, me: Int8, view: View) -> View:
-    return dataclasses.replace(view, bid_seat=t.bid_seat[g])
+    return view.replace(bid_seat=t.bid_seat[g])
 
 
 def leak(patch: pytest.MonkeyPatch, leaky: Leaky) -> None:

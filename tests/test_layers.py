@@ -20,13 +20,14 @@ PACKAGES = {
 # From the ground up. A module may import modules of lower layers and of its own, but never in a circle.
 LAYERS: list[set[str]] = [
     {"gunzi_env.cards"},
-    {"gunzi_env.order", "gunzi_env.planes"},
+    {"gunzi_env.order", "gunzi_env.planes", "gunzi_env.packed"},
     {"gunzi_env.rules"},
     {"gunzi_env.actions"},
     {"gunzi_env.tables"},
     {"gunzi_env.choice"},
     {f"gunzi_env.{name}" for name in ("deal", "bidding", "tribute", "kitty", "tricks", "settlement")},
     {"gunzi_env.engine"},
+    {"gunzi_env.views"},
     {"gunzi_env.observe"},
     {f"gunzi_env.{name}" for name in ("starts", "case", "branches", "resample", "record", "rulebook", "render")}
     | {f"gunzi_env.position{name}" for name in ("", "_checks", "_seen", "_text")},

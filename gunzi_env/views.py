@@ -1,0 +1,212 @@
+"""What a seat may know: the :class:`View`.
+
+Nothing in a View depends on cards that its seat cannot have seen. Seats are relative to the viewer: 0 is the
+viewer, 1 the next, 2 the partner, 3 the previous seat. Cards are planes in slots (see
+:mod:`gunzi_env.planes`, :mod:`gunzi_env.order`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gunzi_env import planes
+from gunzi_env.packed import Field, Packed, Schema
+from gunzi_env.planes import Words
+from gunzi_env.rules import Rules
+from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Flags, Index, Int8, Int16, Phase, Tables
+
+DEALER_OR_KITTY = 4
+"""Column of ``View.known`` for cards that are in the dealer's hand or in the kitty."""
+
+_RELATIVE = np.array([[NOBODY] * 4, *[[(seat - me) & 3 for me in range(4)] for seat in range(4)]], np.int8)
+"""By seat + 1 and viewer."""
+
+
+@cache
+def schema(decks: int) -> Schema:
+    """The fields of a :class:`View`, where they are told in words; seats come before planes in memory."""
+    word, byte, short, flag = np.uint64, np.int8, np.int16, np.bool_
+    fields = [Field(name, word, (decks,), (0, 1)) for name in ("hand", "pending", "kitty", "tribute", "turned")]
+    seats = {"played": 4, "trick": 4, "shown": 4, "known": 5}
+    fields += [Field(name, word, (number, decks), (1, 2, 0)) for name, number in seats.items()]
+    numbers: list[tuple[type[np.generic], tuple[int, ...], str]] = [
+        (byte, (), "level trump led_suit led_count best_slot bid_strength bid_suit"),
+        (byte, (), "dealer first giver leader best bid_seat"),
+        (byte, (2,), "levels"),
+        (byte, (), "phase seat"),
+        (short, (), "blood score trick_points held pickable drawn need"),
+        (flag, (), "first_hand kitty_public kitty_shown dry kitty_known"),
+    ]
+    fields += [Field(name, dtype, shape) for dtype, shape, names in numbers for name in names.split()]
+    return Schema([*fields, *(Field(name, flag, (4, 4)) for name in ("void", "no_pair", "no_triple"))])
+
+
+class View(Packed):
+    """What B seats may know, one row each; D decks."""
+
+    rules: Rules
+    seat: Int8  # [B] the viewer, absolute
+    phase: Int8  # [B] tables.Phase of the viewer's decision, -1 when it is not his move
+    level: Int8  # [B] level of the hand
+    trump: Int8  # [B] trump suit, -1 until it is known
+    levels: Int8  # [B, 2] levels of my team and of theirs
+    dealer: Int8  # [B] -1 until it is known
+    first: Int8  # [B] who was dealt first
+    first_hand: Flags  # [B] the first hand of a match?
+    blood: Int16  # [B] tribute cards owed in this hand
+    score: Int16  # [B] S so far: what the attackers count
+    hand: Words  # [D, B] my hand
+    pending: Words  # [D, B] my cards named so far in a half-made choice; no longer in hand
+    played: Words  # [D, B, 4] cards played in this hand, by seat
+    trick: Words  # [D, B, 4] cards of the current trick, by seat; also among those played
+    kitty: Words  # [D, B] what lies buried, where I know it
+    kitty_known: Flags  # [B] do I know it?
+    kitty_public: Flags  # [B] does everybody (R6.4)?
+    kitty_shown: Flags  # [B] was the kitty shown before the exchange (R6.1)?
+    known: Words  # [D, B, 5] cards certainly in a seat's hand, at least; column 4: in the dealer's hand or the kitty
+    shown: Words  # [D, B, 4] cards shown in bids (R4.4, R5.5), less those the seat has played since
+    tribute: Words  # [D, B] cards given as tribute in this hand
+    giver: Int8  # [B] who gave them, -1 before that
+    turned: Words  # [D, B] kitty cards turned up to find dealer or suit
+    void: Flags  # [B, 4, 4] seat has shown that it has none of a suit (0-2 side suits in slot order, 3 trump)
+    no_pair: Flags  # [B, 4, 4] seat had no exact pair when it owed one (R7.5)
+    no_triple: Flags  # [B, 4, 4] seat had no exact triple when it owed one
+    led_suit: Int8  # [B] -1 while leading
+    led_count: Int8  # [B] cards led, 0 while leading
+    leader: Int8  # [B] who leads this trick, -1 until the kitty is buried
+    best: Int8  # [B] who wins the trick so far, -1 while leading
+    best_slot: Int8  # [B] and with which card
+    trick_points: Int16  # [B] points in the trick so far
+    need: Int16  # [B] cards I have still to name
+    held: Int16  # [B] cards in each hand when the trick began
+    bid_strength: Int8  # [B] standing bid: 0 none, 1..D level cards, D + 1 small, D + 2 big jokers
+    bid_suit: Int8  # [B] -1 for none
+    bid_seat: Int8  # [B] -1 for none
+    pickable: Int16  # [B] jokers that may still be put in (R6.5)
+    dry: Flags  # [B]
+    drawn: Int16  # [B] cards dealt so far
+
+    def __init__(self, rules: Rules, num: int) -> None:
+        """``num`` rows to be filled, see :func:`view`."""
+        kind = schema(rules.decks)
+        self.rules = rules
+        self.fill(kind, num, [np.empty((kind.rows[dtype], num), dtype) for dtype in kind.dtypes])
+
+    def __len__(self) -> int:
+        return self.num
+
+    def rows(self, idx: Index | Flags | slice) -> View:
+        """The View of some rows."""
+        return self._with(buffer[:, idx] for buffer in self.buffers)
+
+    def replace(self, **changes: npt.NDArray[Any]) -> View:
+        """A copy with other values in some fields; ``ValueError`` names what is no field."""
+        out = self._with(buffer.copy() for buffer in self.buffers)
+        for name, value in changes.items():
+            if name not in self.schema.fields:
+                raise ValueError(f"a View has no field {name!r}")
+            getattr(out, name)[...] = value
+        return out
+
+    def _with(self, buffers: Iterable[npt.NDArray[Any]]) -> View:
+        out = object.__new__(View)
+        out.rules = self.rules
+        owned = [np.ascontiguousarray(buffer) for buffer in buffers]
+        out.fill(self.schema, owned[0].shape[1], owned)
+        return out
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"rules": self.rules, "num": self.num, "buffers": self.buffers}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.rules = state["rules"]
+        self.fill(schema(self.rules.decks), state["num"], state["buffers"])
+
+
+def view(t: Tables, idx: Index | None = None, seat: npt.NDArray[np.int8] | None = None) -> View:
+    """The View of the tables ``idx`` (all) for the seats ``seat[B]`` (those to move). All arrays are copies."""
+    g = np.arange(t.num) if idx is None else np.asarray(idx, np.intp)
+    mover = t.seat.take(g)
+    me = mover if seat is None else np.asarray(seat, np.int8)
+    mine = (me == mover) & (t.phase.take(g) != Phase.OVER)
+    out = View(t.rules, len(g))
+    _see_numbers(t, g, me, mine, out)
+    _see_cards(t, g, me, mine, out)
+    return out
+
+
+def _see_numbers(t: Tables, g: Index, me: Int8, mine: Flags, out: View) -> None:
+    for first, last in (("level", "bid_suit"), ("levels", "levels"), ("blood", "need"), ("first_hand", "dry")):
+        t.rows_of(first, last).take(g, axis=1, out=out.rows_of(first, last), mode="clip")
+    seats = t.rows_of("dealer", "bid_seat").take(g, axis=1) + np.int8(1)
+    _RELATIVE.take(seats * np.int8(4) + me, out=out.rows_of("dealer", "bid_seat"), mode="clip")
+    out.giver[t.tribute[0].take(g) == 0] = NOBODY  # R5.1: who gives is known once it is given
+    out.levels[:] = out.levels ^ ((out.levels[:, :1] ^ out.levels[:, 1:]) * (me & 1)[:, None])
+    phase = t.phase.take(g)
+    out.seat[:] = me
+    out.phase[:] = phase | -(~mine).astype(np.int8)  # NOBODY has all bits set
+    out.need *= mine
+    np.bitwise_or(out.kitty_public, (me == t.dealer.take(g)) & (phase >= Phase.JOKERS), out=out.kitty_known)
+    for name in ("void", "no_pair", "no_triple"):
+        suits = t.rows_of(name).reshape(4, -1)  # [suit, seat * N + table]
+        by_seat = out.rows_of(name).reshape(4, 4, len(g))
+        for k in range(4):
+            suits.take(t.at(g, (me + k) & 3), axis=1, out=by_seat[k], mode="clip")
+
+
+def _see_cards(t: Tables, g: Index, me: Int8, mine: Flags, out: View) -> None:
+    decks, number = t.rules.decks, len(g)
+    np.multiply(t.holder(g, PENDING), mine, out=out.pending)
+    np.multiply(t.holder(g, KITTY), out.kitty_known, out=out.kitty)
+    t.rows_of("tribute", "turned").take(g, axis=1, out=out.rows_of("tribute", "turned"), mode="clip")
+    played, trick = (out.rows_of(name).reshape(4, decks, number) for name in ("played", "trick"))
+    # What was known of a seat and what it has shown, less what it has played since: [2, seat, D, B].
+    once = np.empty((2, 4, decks, number), np.uint64)
+    flat_known, flat_shown = (t.rows_of(name).reshape(decks, -1) for name in ("known", "shown"))
+    for k in range(4):
+        at = t.at(g, (me + k) & 3)
+        flat_known.take(at, axis=1, out=once[0, k], mode="clip")
+        flat_shown.take(at, axis=1, out=once[1, k], mode="clip")
+        t.flat_trick.take(at, axis=1, out=trick[k], mode="clip")
+        if not k:
+            t.flat.take(at + HAND * t.num, axis=1, out=out.hand, mode="clip")
+        t.flat.take(at + PLAYED * t.num, axis=1, out=played[k], mode="clip")
+    bidding = (t.phase.take(g) <= Phase.BID).nonzero()[0]
+    if len(bidding):
+        once[0][:, :, bidding] = once[1][:, :, bidding]
+    left = planes.minus(once.transpose(2, 0, 1, 3), played.transpose(1, 0, 2)[:, None])  # [D, 2, seat, B]
+    out.shown[:] = left[:, 1].transpose(0, 2, 1)
+    out.known[:, :, :4] = left[:, 0].transpose(0, 2, 1)
+    out.known[:, :, DEALER_OR_KITTY] = t.loose.take(g, axis=1)
+    _know_of_two_places(t, g, me, once[0], out)
+
+
+def _know_of_two_places(t: Tables, g: Index, me: Int8, base: Words, out: View) -> None:
+    """What is known of the dealer's hand and the kitty together, and of cards returned; both concern few rows.
+
+    ``base[seat, D, B]`` is what was known of a seat when play began. What it played beyond that may have come from what
+    was known less exactly.
+    """
+
+    def beyond(rows: Index, seat: Int8) -> Words:
+        return planes.minus(out.played[:, rows, seat], base[seat, :, rows].T)
+
+    rows = out.known[0, :, DEALER_OR_KITTY].nonzero()[0]
+    if len(rows):
+        loose = out.known[:, rows, DEALER_OR_KITTY]
+        out.known[:, rows, DEALER_OR_KITTY] = planes.minus(loose, beyond(rows, out.dealer[rows]))
+    # R5.4: he who returned cards knows them to be with the giver. In a reversed tribute (R5.5) that is the dealer, who
+    # may have buried them: until the kitty is public, they are in one place or the other.
+    rows = ((me == t.receiver.take(g)) & (t.returned[0].take(g) != 0)).nonzero()[0]
+    if not len(rows):
+        return
+    tables, giver = g[rows], out.giver[rows]
+    returned = planes.minus(t.returned[:, tables], beyond(rows, giver))
+    either = (giver == out.dealer[rows]) & (t.phase[tables] >= Phase.JOKERS) & ~t.kitty_public[tables]
+    column = np.where(either, DEALER_OR_KITTY, giver)
+    out.known[:, rows, column] = planes.add(out.known[:, rows, column], returned)
