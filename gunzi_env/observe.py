@@ -19,7 +19,7 @@ from gunzi_env.cards import ACE
 from gunzi_env.planes import BIT, NUM_SLOTS, U64, Words, unpack
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, Index, Phase, Tables
-from gunzi_env.views import DEALER_OR_KITTY, View, view
+from gunzi_env.views import DEALER_OR_KITTY, View, schema, view
 
 __all__ = [
     "BFLOAT16_ONE", "DEALER_OR_KITTY", "VERSION", "View", "encode", "encode_tables", "privileged", "privileged_size",
@@ -32,17 +32,17 @@ VERSION = 2
 BFLOAT16_ONE = 0x3F80
 """The bits of 1.0 as bfloat16, which numpy does not know: see :func:`encode`."""
 
-_BLOCK = 1024
-"""Rows encoded at a time: their words and flags stay in the processor's cache."""
+_BLOCK, _UNPACKED = 2048, 512
+"""Rows seen, and rows unpacked, at a time: their words, and their flags, stay in the processor's cache."""
 
 
 def unseen(v: View) -> Words:
     """Cards the viewer has not located: neither in his hand nor played nor in a kitty he knows, ``uint64[D, B]``."""
-    seen = planes.add(v.hand, v.pending)
-    for s in range(4):
-        seen = planes.add(seen, v.played[:, :, s])
-    seen = planes.add(seen, v.kitty)
-    return ~seen[::-1] & planes.FULL
+    located = np.zeros((len(v.hand), 8, len(v)), U64)
+    located[:, 0], located[:, 1], located[:, 2], located[:, 4:] = v.hand, v.pending, v.kitty, v.by_seat("played")
+    for half in (4, 2, 1):
+        located = planes.add(located[:, :half], located[:, half:])
+    return ~located[::-1, 0] & planes.FULL
 
 
 def _sets(rules: Rules) -> list[tuple[str, int]]:
@@ -68,9 +68,9 @@ def _set_words(v: View, out: Words) -> None:
     out[decks] = v.pending[0]
     out[decks + 1 : 2 * decks + 1] = unseen(v)
     rest = out[2 * decks + 1 :]
-    rest[:3] = v.trick[0, :, 1:].T
+    rest[:3] = v.by_seat("trick")[0, 1:]
     np.multiply(BIT.take(v.best_slot, mode="clip"), v.best_slot >= 0, out=rest[3])
-    rest[4:8] = v.known[0, :, 1:].T
+    rest[4:8] = v.by_seat("known")[0, 1:]
     rest[8] = v.kitty[0]
     layout.fives.take(level, out=rest[9], mode="clip")
     layout.tens.take(level, out=rest[10], mode="clip")
@@ -98,9 +98,10 @@ def _reached(name: str, bounds: npt.NDArray[Any]) -> _Piece:
     return _Piece(name, len(bounds), low, bits)
 
 
-def _flags(name: str, width: int) -> _Piece:
-    """Flags that come as a binary number."""
-    return _Piece(name, width, 0, list(range(1 << width)))
+def _flags(name: str, order: tuple[int, ...]) -> _Piece:
+    """Flags that come as a binary number, put in this order."""
+    bits = [sum((number >> digit & 1) << k for k, digit in enumerate(order)) for number in range(1 << len(order))]
+    return _Piece(name, len(order), 0, bits)
 
 
 _SMALL = np.arange(1, 9)
@@ -117,7 +118,7 @@ def _pieces(rules: Rules) -> list[_Piece]:
         _one_hot("their level", _LEVELS),
         _one_hot("dealer", _SEATS),
         _one_hot("trump suit", _SUITS),
-        _flags("flags", 5),
+        _flags("flags", (0, 4, 1, 2, 3)),
         _reached("blood", _SMALL),
         _reached("score", np.arange(10, 370, 10)),
         _reached("cards held", held),
@@ -132,7 +133,7 @@ def _pieces(rules: Rules) -> list[_Piece]:
         _one_hot("standing bid", np.arange(rules.decks + 3)),
         _one_hot("suit bid", _SUITS),
         _one_hot("bidder", _SEATS),
-        *(_flags(name, 4) for name in ("void", "no pair", "no triple") for _ in range(3)),
+        *(_flags(name, (0, 1, 2, 3)) for name in ("void", "no pair", "no triple") for _ in range(3)),
     ]
 
 
@@ -175,29 +176,50 @@ def _numbers(rules: Rules) -> _Numbers:
     return _Numbers(low, high, at_column, np.array(bits, U64), [*first, len(pieces)], tuple(widths))
 
 
+_BYTES, _SHORTS = ("level", "seat"), ("blood", "need")
+
+
+@cache
+def _sources(decks: int) -> tuple[npt.NDArray[np.intp], ...]:
+    """Where the numbers that are bytes go and come from (rows of the View's bytes), and those that are shorts."""
+    places = schema(decks).places
+    rows = {name: places[name][1] - places["level"][1] for name in ("phase", *_NUMBERS) if name in places}
+    rows |= {"my_level": places["levels"][1], "their_level": places["levels"][1] + 1}
+    shorts = [k for k, name in enumerate(_NUMBERS) if name in places and places[name][0] == places["blood"][0]]
+    octets = [k for k, name in enumerate(_NUMBERS) if name in rows and k not in shorts]
+    first = places["blood"][1]
+    from_shorts = [places[_NUMBERS[k]][1] - first for k in shorts]
+    from_bytes = [rows[_NUMBERS[k]] for k in octets]
+    return tuple(np.array(part) for part in (octets, from_bytes, shorts, from_shorts))
+
+
 def _values(v: View) -> npt.NDArray[np.int16]:
     """The numbers of :func:`_pieces`, ``int16[pieces, B]``."""
-    number = len(v)
-    out = np.empty((len(_NUMBERS) + 9, number), np.int16)
-    named: dict[str, Any] = {"my_level": v.levels[:, 0], "their_level": v.levels[:, 1], "flags": 0}
-    for k, name in enumerate(_NUMBERS):
-        out[k] = named[name] if name in named else getattr(v, name)
-    flags = out[_NUMBERS.index("flags")]
-    for k, name in enumerate(("first_hand", "kitty_known", "kitty_public", "kitty_shown", "dry")):
-        flags += getattr(v, name) * np.int16(1 << k)
-    seats = v.rows_of("void", "no_triple").view(np.uint8).reshape(3, 4, 4, number)[:, 1:]  # [kind, seat, suit, B]
-    suits = seats[:, :, 0].copy()
-    for suit in range(1, 4):
-        suits |= seats[:, :, suit] << np.uint8(suit)
-    out[len(_NUMBERS) :] = suits.reshape(9, number)
+    out = np.empty((len(_NUMBERS) + 9, len(v)), np.int16)
+    octets, from_bytes, shorts, from_shorts = _sources(v.rules.decks)
+    out[octets] = v.rows_of(*_BYTES).take(from_bytes, axis=0)
+    out[shorts] = v.rows_of(*_SHORTS).take(from_shorts, axis=0)
+    out[_NUMBERS.index("flags")] = _binary(v.rows_of("first_hand", "kitty_known").view(np.uint8))
+    suits = v.suits.view(np.uint8).reshape(3, 4, 4, len(v))  # [kind, suit, seat, B]
+    out[len(_NUMBERS) :] = _binary(suits.transpose(1, 0, 2, 3)[:, :, 1:]).reshape(9, len(v))
     return out
+
+
+def _binary(digits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """The number whose binary digits come along the first axis, the lowest first."""
+    number: npt.NDArray[np.uint8] = digits[-1]
+    for digit in digits[-2::-1]:
+        number = number + number
+        number |= digit
+    return number
 
 
 def _number_words(v: View, out: Words) -> None:
     """The words of the numbers, into ``out[k, B]``."""
     table = _numbers(v.rules)
     values = _values(v)
-    np.clip(values, table.low, table.high, out=values)
+    np.maximum(values, table.low, out=values)
+    np.minimum(values, table.high, out=values)
     values += table.at
     words = table.bits.take(values)
     for k, (first, end) in enumerate(zip(table.first, table.first[1:], strict=False)):
@@ -231,11 +253,12 @@ def _encode_block(v: View, out: npt.NDArray[Any], one: int | None) -> None:
     sets = len(widths) - len(_numbers(v.rules).widths)
     _set_words(v, words[:sets])
     _number_words(v, words[sets:])
-    flags = planes.flags(words, widths)
-    if one is None:
-        out[...] = flags
-    else:
-        np.multiply(flags, np.asarray(one, out.dtype), out=out)
+    for start in range(0, len(v), _UNPACKED):
+        flags, part = planes.flags(words[:, start : start + _UNPACKED], widths), out[start : start + _UNPACKED]
+        if one is None:
+            part[...] = flags
+        else:
+            np.multiply(flags, np.asarray(one, out.dtype), out=part)
 
 
 def encode_tables(
@@ -246,8 +269,17 @@ def encode_tables(
         out = np.empty((t.num, size(t.rules)), np.uint8)
     for start in range(0, t.num, _BLOCK):
         g = np.arange(start, min(start + _BLOCK, t.num))
-        _encode_block(view(t, g, None if seat is None else seat[g]), out[start : start + _BLOCK], one)
+        seen = view(t, g, None if seat is None else seat[g], out=_scratch(t, len(g)))
+        _encode_block(seen, out[start : start + _BLOCK], one)
     return out
+
+
+def _scratch(t: Tables, number: int) -> View:
+    """A View to be overwritten, kept with the tables: fresh memory costs as much as what is written into it."""
+    kept = t.scratch.get(number)
+    if kept is None:
+        kept = t.scratch[number] = View(t.rules, number)
+    return kept
 
 
 @cache

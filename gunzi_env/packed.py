@@ -44,13 +44,14 @@ class Schema:
 
     def __init__(self, fields: Iterable[Field]) -> None:
         self.fields = {field.name: field for field in fields}
-        self.first: dict[str, int] = {}
-        """The first row of each field in the buffer of its dtype."""
         self.rows: dict[type[np.generic], int] = {}
         """How many rows the buffer of each dtype has."""
+        self.places: dict[str, tuple[int, int, int]] = {}
+        """Of each field: which buffer, and from which row to which."""
         for field in self.fields.values():
-            self.first[field.name] = self.rows.get(field.dtype, 0)
-            self.rows[field.dtype] = self.first[field.name] + field.rows
+            start = self.rows.get(field.dtype, 0)
+            self.rows[field.dtype] = start + field.rows
+            self.places[field.name] = (list(self.rows).index(field.dtype), start, start + field.rows)
         self.dtypes = tuple(self.rows)
 
 
@@ -67,21 +68,27 @@ class Packed:
         field = schema.fields.get(name) if schema is not None else None
         if schema is None or field is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        view = self.rows_of(name)
-        view = view[0] if not field.shape else view.reshape(*field.shape, self.num).transpose(field.axes)
+        buffer, start, end = schema.places[name]
+        if field.shape:
+            view = self.buffers[buffer][start:end].reshape(*field.shape, self.num).transpose(field.axes)
+        else:
+            view = self.buffers[buffer][start]
         self.__dict__[name] = view
         return view
 
     def rows_of(self, name: str, last: str | None = None) -> Array:
         """A field as it lies in memory, ``[rows, N]``; up to and with the field ``last`` of the same dtype."""
-        first, end = self.schema.fields[name], self.schema.fields[last or name]
-        buffer = self.buffers[self.schema.dtypes.index(first.dtype)]
-        rows: Array = buffer[self.schema.first[name] : self.schema.first[end.name] + end.rows]
+        rows = self._cut.get((name, last))
+        if rows is None:
+            buffer, start, _ = self.schema.places[name]
+            _, _, end = self.schema.places[last or name]
+            rows = self._cut[name, last] = self.buffers[buffer][start:end]
         return rows
 
     def fill(self, schema: Schema, num: int, buffers: Iterable[Array] | None = None) -> None:
         """Take over some buffers, or begin with zeros."""
         self.schema, self.num = schema, num
+        self._cut: dict[tuple[str, str | None], Array] = {}
         made = (np.zeros((schema.rows[dtype], num), dtype) for dtype in schema.dtypes)
         self.buffers = tuple(made if buffers is None else buffers)
 

@@ -93,18 +93,21 @@ def add(a: Words, b: Words) -> Words:
     depth = len(a)
     out = a | b
     for d in range(1, depth):
+        here = out[d]
         for j in range(d):
-            out[d] |= a[j] & b[d - 1 - j]
+            here |= a[j] & b[d - 1 - j]
     return out
 
 
 def minus(a: Words, b: Words) -> Words:
     """What is left of ``a`` without ``b``, never below none: ``uint64[D, ...]``."""
     depth = len(a)
-    out: Words = a & ~b[0]
-    for d in range(depth):
+    fewer = ~b  # than j + 1 copies
+    out: Words = a & fewer[0]
+    for d in range(depth - 1):
+        here = out[d]
         for j in range(1, depth - d):
-            out[d] |= a[d + j] & ~b[j]
+            here |= a[d + j] & fewer[j]
     # a >= d + 1 + j and b <= j for some j; the j = 0 term is the start value, b == 0.
     return out
 
@@ -159,12 +162,14 @@ def flags(words: Words, widths: tuple[int, ...]) -> npt.NDArray[np.uint8]:
     """The lower bits of each word ``uint64[k, B]``, as many as ``widths`` say, one after the other: zeros and ones
     ``uint8[B, sum(widths)]``. The bits above must be 0; words but the last are 33 to 64 bits wide."""
     up, down, (first, second, over) = _joints(widths)
-    nothing = np.zeros((1, words.shape[1]), U64)
-    raised = np.concatenate([words << up, nothing])
-    lowered = np.concatenate([words >> ONE >> down, nothing])
-    joined = raised.take(first, axis=0)
-    joined |= raised.take(second, axis=0)
-    joined |= lowered.take(over, axis=0)
+    shifted = np.empty((len(widths) + 1, words.shape[1]), U64)
+    shifted[-1] = 0
+    np.left_shift(words, up, out=shifted[:-1])
+    joined = shifted.take(first, axis=0)
+    joined |= shifted.take(second, axis=0)
+    np.right_shift(words, ONE, out=shifted[:-1])
+    shifted[:-1] >>= down
+    joined |= shifted.take(over, axis=0)
     octets = joined.T.astype("<u8", order="C").view(np.uint8)
     return np.unpackbits(octets, axis=1, count=sum(widths), bitorder="little")
 

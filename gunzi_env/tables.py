@@ -71,7 +71,7 @@ def schema(decks: int) -> Schema:
     Those that a View shows stand together and in its order, so that it takes them all at once."""
     word, byte, short, whole, flag = np.uint64, np.int8, np.int16, np.int32, np.bool_
     seats, teams = (4,), (2,)
-    planes: dict[str, tuple[int, ...]] = {"planes": (NUM_HOLDERS,), "trick": seats, "shown": seats, "known": seats}
+    planes: dict[str, tuple[int, ...]] = {"planes": (NUM_HOLDERS,), "trick": seats, "known": seats, "shown": seats}
     planes |= {"tribute": (), "turned": (), "loose": (), "returned": ()}
     fields = [Field(name, word, (decks, *extent), (0, 2, 1) if extent else (0, 1)) for name, extent in planes.items()]
     numbers: list[tuple[type[np.generic], tuple[int, ...], str]] = [
@@ -179,6 +179,7 @@ class Tables(Packed):
     def _bind(self, rules: Rules, draw: npt.NDArray[np.uint8]) -> None:
         self.rules = rules
         self.draw = draw
+        self.scratch: dict[int, Any] = {}
         self.layout = order.layout(rules.mixed_trump_rank)
         self.actions: ActionSpace = actions.space(rules)
         decks = rules.decks

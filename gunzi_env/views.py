@@ -8,7 +8,7 @@ viewer, 1 the next, 2 the partner, 3 the previous seat. Cards are planes in slot
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -23,17 +23,21 @@ from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Flags, Index,
 DEALER_OR_KITTY = 4
 """Column of ``View.known`` for cards that are in the dealer's hand or in the kitty."""
 
+_BID, _JOKERS, _OVER = int(Phase.BID), int(Phase.JOKERS), int(Phase.OVER)  # plain numbers compare several times as fast
+_AROUND = np.arange(4)[:, None]
+_ONE, _FOUR = np.int8(1), np.int8(4)
+
 _RELATIVE = np.array([[NOBODY] * 4, *[[(seat - me) & 3 for me in range(4)] for seat in range(4)]], np.int8)
 """By seat + 1 and viewer."""
 
 
 @cache
 def schema(decks: int) -> Schema:
-    """The fields of a :class:`View`, where they are told in words; seats come before planes in memory."""
+    """The fields of a :class:`View`, where they are told in words."""
     word, byte, short, flag = np.uint64, np.int8, np.int16, np.bool_
     fields = [Field(name, word, (decks,), (0, 1)) for name in ("hand", "pending", "kitty", "tribute", "turned")]
     seats = {"played": 4, "trick": 4, "shown": 4, "known": 5}
-    fields += [Field(name, word, (number, decks), (1, 2, 0)) for name, number in seats.items()]
+    fields += [Field(name, word, (decks, number), (0, 2, 1)) for name, number in seats.items()]
     numbers: list[tuple[type[np.generic], tuple[int, ...], str]] = [
         (byte, (), "level trump led_suit led_count best_slot bid_strength bid_suit"),
         (byte, (), "dealer first giver leader best bid_seat"),
@@ -43,7 +47,7 @@ def schema(decks: int) -> Schema:
         (flag, (), "first_hand kitty_public kitty_shown dry kitty_known"),
     ]
     fields += [Field(name, dtype, shape) for dtype, shape, names in numbers for name in names.split()]
-    return Schema([*fields, *(Field(name, flag, (4, 4)) for name in ("void", "no_pair", "no_triple"))])
+    return Schema([*fields, *(Field(name, flag, (4, 4), (2, 1, 0)) for name in ("void", "no_pair", "no_triple"))])
 
 
 class View(Packed):
@@ -97,6 +101,17 @@ class View(Packed):
         self.rules = rules
         self.fill(kind, num, [np.empty((kind.rows[dtype], num), dtype) for dtype in kind.dtypes])
 
+    @cached_property
+    def suits(self) -> Flags:
+        """``void``, ``no_pair`` and ``no_triple`` as they lie in memory, ``[3 * suit, seat, B]``."""
+        rows: Flags = self.rows_of("void", "no_triple").reshape(12, 4, self.num)
+        return rows
+
+    def by_seat(self, name: str) -> Words:
+        """Planes of seats as they lie in memory, ``[D, seats, B]``."""
+        rows: Words = self.rows_of(name).reshape(self.rules.decks, -1, self.num)
+        return rows
+
     def __len__(self) -> int:
         return self.num
 
@@ -128,85 +143,92 @@ class View(Packed):
         self.fill(schema(self.rules.decks), state["num"], state["buffers"])
 
 
-def view(t: Tables, idx: Index | None = None, seat: npt.NDArray[np.int8] | None = None) -> View:
-    """The View of the tables ``idx`` (all) for the seats ``seat[B]`` (those to move). All arrays are copies."""
+def view(
+    t: Tables, idx: Index | None = None, seat: npt.NDArray[np.int8] | None = None, *, out: View | None = None
+) -> View:
+    """The View of the tables ``idx`` (all) for the seats ``seat[B]`` (those to move). All arrays are copies.
+
+    ``out`` is overwritten and returned when given; a View that serves again and again saves its memory.
+    """
     g = np.arange(t.num) if idx is None else np.asarray(idx, np.intp)
     mover = t.seat.take(g)
     me = mover if seat is None else np.asarray(seat, np.int8)
-    mine = (me == mover) & (t.phase.take(g) != Phase.OVER)
-    out = View(t.rules, len(g))
-    _see_numbers(t, g, me, mine, out)
-    _see_cards(t, g, me, mine, out)
+    if out is None:
+        out = View(t.rules, len(g))
+    elif len(out) != len(g) or out.rules != t.rules:
+        raise ValueError(f"out is a View of {len(out)} rows, not of {len(g)}, or of other rules")
+    # Where seat k from the viewer stands in the rows of a field by seat, all as one row: see Tables.at().
+    at = (t.num * np.arange(7)).take(me + _AROUND) + g  # [4, B], seats 4 to 6 being 0 to 2 again
+    at -= (4 * t.num) * (me + _AROUND > 3)
+    phase = t.phase.take(g)
+    mine = (me == mover) & (phase != _OVER)
+    _see_numbers(t, g, me, phase, mine, out)
+    t.rows_of("void", "no_triple").reshape(12, -1).take(at, axis=1, out=out.suits, mode="clip")
+    _see_cards(t, g, at, mine, out)
+    bidding = (phase <= _BID).nonzero()[0]
+    if len(bidding):  # nobody knows more than the cards shown, less none played
+        out.known[:, bidding, :4] = out.shown[:, bidding]
+    _know_of_two_places(t, g, me, at, out)
     return out
 
 
-def _see_numbers(t: Tables, g: Index, me: Int8, mine: Flags, out: View) -> None:
+def _see_numbers(t: Tables, g: Index, me: Int8, phase: Int8, mine: Flags, out: View) -> None:
     for first, last in (("level", "bid_suit"), ("levels", "levels"), ("blood", "need"), ("first_hand", "dry")):
         t.rows_of(first, last).take(g, axis=1, out=out.rows_of(first, last), mode="clip")
-    seats = t.rows_of("dealer", "bid_seat").take(g, axis=1) + np.int8(1)
-    _RELATIVE.take(seats * np.int8(4) + me, out=out.rows_of("dealer", "bid_seat"), mode="clip")
-    out.giver[t.tribute[0].take(g) == 0] = NOBODY  # R5.1: who gives is known once it is given
-    out.levels[:] = out.levels ^ ((out.levels[:, :1] ^ out.levels[:, 1:]) * (me & 1)[:, None])
-    phase = t.phase.take(g)
+    seats = t.rows_of("dealer", "bid_seat").take(g, axis=1)
+    seats += _ONE
+    seats *= _FOUR
+    seats += me
+    _RELATIVE.take(seats, out=out.rows_of("dealer", "bid_seat"), mode="clip")
+    out.giver |= -(t.tribute[0].take(g) == 0).view(np.int8)  # R5.1: who gives is known once it is given
+    mine_first, theirs = out.rows_of("levels")
+    swap = (mine_first ^ theirs) * (me & _ONE)
+    mine_first ^= swap
+    theirs ^= swap
     out.seat[:] = me
-    out.phase[:] = phase | -(~mine).astype(np.int8)  # NOBODY has all bits set
+    np.bitwise_or(phase, -(~mine).view(np.int8), out=out.phase)  # NOBODY has all bits set
     out.need *= mine
-    np.bitwise_or(out.kitty_public, (me == t.dealer.take(g)) & (phase >= Phase.JOKERS), out=out.kitty_known)
-    for name in ("void", "no_pair", "no_triple"):
-        suits = t.rows_of(name).reshape(4, -1)  # [suit, seat * N + table]
-        by_seat = out.rows_of(name).reshape(4, 4, len(g))
-        for k in range(4):
-            suits.take(t.at(g, (me + k) & 3), axis=1, out=by_seat[k], mode="clip")
+    np.bitwise_or(out.kitty_public, (me == t.dealer.take(g)) & (phase >= _JOKERS), out=out.kitty_known)
 
 
-def _see_cards(t: Tables, g: Index, me: Int8, mine: Flags, out: View) -> None:
-    decks, number = t.rules.decks, len(g)
-    np.multiply(t.holder(g, PENDING), mine, out=out.pending)
-    np.multiply(t.holder(g, KITTY), out.kitty_known, out=out.kitty)
+def _see_cards(t: Tables, g: Index, at: Index, mine: Flags, out: View) -> None:
+    decks, num = t.rules.decks, t.num
+    t.flat.take(at[0] + HAND * num, axis=1, out=out.hand, mode="clip")
+    np.multiply(t.flat.take(g + PENDING * num, axis=1), mine, out=out.pending)
+    np.multiply(t.flat.take(g + KITTY * num, axis=1), out.kitty_known, out=out.kitty)
     t.rows_of("tribute", "turned").take(g, axis=1, out=out.rows_of("tribute", "turned"), mode="clip")
-    played, trick = (out.rows_of(name).reshape(4, decks, number) for name in ("played", "trick"))
-    # What was known of a seat and what it has shown, less what it has played since: [2, seat, D, B].
-    once = np.empty((2, 4, decks, number), np.uint64)
-    flat_known, flat_shown = (t.rows_of(name).reshape(decks, -1) for name in ("known", "shown"))
-    for k in range(4):
-        at = t.at(g, (me + k) & 3)
-        flat_known.take(at, axis=1, out=once[0, k], mode="clip")
-        flat_shown.take(at, axis=1, out=once[1, k], mode="clip")
-        t.flat_trick.take(at, axis=1, out=trick[k], mode="clip")
-        if not k:
-            t.flat.take(at + HAND * t.num, axis=1, out=out.hand, mode="clip")
-        t.flat.take(at + PLAYED * t.num, axis=1, out=played[k], mode="clip")
-    bidding = (t.phase.take(g) <= Phase.BID).nonzero()[0]
-    if len(bidding):
-        once[0][:, :, bidding] = once[1][:, :, bidding]
-    left = planes.minus(once.transpose(2, 0, 1, 3), played.transpose(1, 0, 2)[:, None])  # [D, 2, seat, B]
-    out.shown[:] = left[:, 1].transpose(0, 2, 1)
-    out.known[:, :, :4] = left[:, 0].transpose(0, 2, 1)
-    out.known[:, :, DEALER_OR_KITTY] = t.loose.take(g, axis=1)
-    _know_of_two_places(t, g, me, once[0], out)
+    t.flat_trick.take(at, axis=1, out=out.by_seat("trick"), mode="clip")
+    played = t.flat.take(at + PLAYED * num, axis=1, out=out.by_seat("played"), mode="clip")
+    # What was known of a seat and what it has shown, less what it has played since.
+    once = t.rows_of("known", "shown").reshape(2, decks, -1).take(at, axis=2)  # [2, D, seat, B]
+    left = planes.minus(once.transpose(1, 0, 2, 3), played[:, None])
+    known = out.by_seat("known")
+    known[:, :4], known[:, 4] = left[:, 0], t.loose.take(g, axis=1)
+    out.by_seat("shown")[...] = left[:, 1]
 
 
-def _know_of_two_places(t: Tables, g: Index, me: Int8, base: Words, out: View) -> None:
-    """What is known of the dealer's hand and the kitty together, and of cards returned; both concern few rows.
-
-    ``base[seat, D, B]`` is what was known of a seat when play began. What it played beyond that may have come from what
-    was known less exactly.
-    """
+def _know_of_two_places(t: Tables, g: Index, me: Int8, at: Index, out: View) -> None:
+    """What is known of the dealer's hand and the kitty together, and of cards returned; both concern few rows."""
+    known = out.by_seat("known")
 
     def beyond(rows: Index, seat: Int8) -> Words:
-        return planes.minus(out.played[:, rows, seat], base[seat, :, rows].T)
+        """What a seat played beyond the cards known of it: they may have come from what was known less exactly."""
+        where = at[seat, rows]
+        base = t.rows_of("known").reshape(len(known), -1).take(where, axis=1)
+        return planes.minus(t.flat.take(where + PLAYED * t.num, axis=1), base)
 
-    rows = out.known[0, :, DEALER_OR_KITTY].nonzero()[0]
+    rows = known[0, DEALER_OR_KITTY].nonzero()[0]
     if len(rows):
-        loose = out.known[:, rows, DEALER_OR_KITTY]
-        out.known[:, rows, DEALER_OR_KITTY] = planes.minus(loose, beyond(rows, out.dealer[rows]))
+        known[:, DEALER_OR_KITTY, rows] = planes.minus(
+            known[:, DEALER_OR_KITTY].take(rows, axis=1), beyond(rows, out.dealer[rows])
+        )
     # R5.4: he who returned cards knows them to be with the giver. In a reversed tribute (R5.5) that is the dealer, who
     # may have buried them: until the kitty is public, they are in one place or the other.
     rows = ((me == t.receiver.take(g)) & (t.returned[0].take(g) != 0)).nonzero()[0]
     if not len(rows):
         return
     tables, giver = g[rows], out.giver[rows]
-    returned = planes.minus(t.returned[:, tables], beyond(rows, giver))
-    either = (giver == out.dealer[rows]) & (t.phase[tables] >= Phase.JOKERS) & ~t.kitty_public[tables]
+    returned = planes.minus(t.returned.take(tables, axis=1), beyond(rows, giver))
+    either = (giver == out.dealer[rows]) & (t.phase[tables] >= _JOKERS) & ~t.kitty_public[tables]
     column = np.where(either, DEALER_OR_KITTY, giver)
-    out.known[:, rows, column] = planes.add(out.known[:, rows, column], returned)
+    known[:, column, rows] = planes.add(known[:, column, rows], returned)
