@@ -39,6 +39,7 @@ from gunzi_env.vector import Episode, Reward, check_episode, team_rewards
 AGENTS = [f"player_{seat}" for seat in range(4)]
 _OPTIONS = ("levels", "dealer", "blood", "deal", "position", "record")
 _RENDER_MODES = ("ansi", "human")
+_OVER = int(Phase.OVER)
 
 Observation = dict[str, Any]
 
@@ -211,7 +212,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
 
     def _arrive(self) -> None:
         """At the next decision, or at the end of the hand: its rewards, and who is to move."""
-        if self.tables.phase[0] == Phase.OVER:
+        if self.tables.phase[0] == _OVER:
             self._finish_hand()
         self._refresh()
         self._deads_step_first()
@@ -219,14 +220,14 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
     def _advance(self, number: int) -> None:
         """One decision, and with ``skip_forced`` those after it that have a single legal action; all are recorded."""
         self._note(number)
-        engine.step(self.tables, [number])
+        engine.carry_out(self.tables, ONE_TABLE, np.array([number]))
         self._play_forced()
 
     def _play_forced(self) -> None:
         t = self.tables
         while self.skip_forced and t.actions.count(t.legal)[0] == 1:
             self._note(forced := int(t.actions.pick(t.legal, np.zeros(1, np.uint8))[0]))
-            engine.step(t, [forced])
+            engine.carry_out(t, ONE_TABLE, np.array([forced]))
 
     def _checked(self, action: Any) -> int:
         t = self.tables
@@ -263,11 +264,12 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         """Who is to move, and the masks."""
         t = self.tables
         seat = int(t.seat[0])
-        over = t.phase[0] == Phase.OVER
+        over = t.phase[0] == _OVER
         self.agent_selection = AGENTS[seat]
-        self._masks = {agent: np.zeros(t.actions.n, np.int8) for agent in AGENTS}
+        masks = np.zeros((4, t.actions.n), np.int8)
         if not over:
-            self._masks[AGENTS[seat]] = t.actions.unpack(t.legal)[0].astype(np.int8)
+            masks[seat] = t.actions.unpack(t.legal)[0]
+        self._masks = dict(zip(AGENTS, masks, strict=True))
         self.infos: dict[str, dict[str, Any]] = {agent: {"action_mask": self._masks[agent]} for agent in self.agents}
 
     # What is seen ---------------------------------------------------------------------------------
@@ -275,7 +277,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
     def observe(self, agent: str) -> Observation:
         """What ``agent`` may know now, and what it may do; fresh arrays."""
         seat = np.array([AGENTS.index(agent)], np.int8)
-        flat = observe.encode(observe.view(self.tables, ONE_TABLE, seat))[0]
+        flat = observe.encode_tables(self.tables, seat=seat)[0]
         pieces: Any = flat
         if self.observation == "dict":
             pieces = {name: flat[at : at + width].copy() for name, at, width in observe.spec(self.rules)}

@@ -20,7 +20,9 @@ from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, put_planes
 from gunzi_env.tables import HAND, NOBODY, Index, Phase, Tables
 
-__all__ = ["HANDLERS", "IllegalAction", "Phase", "begin_hand", "legal", "next_hand", "play_forced", "reset", "step"]
+__all__ = [
+    "HANDLERS", "IllegalAction", "Phase", "begin_hand", "carry_out", "legal", "next_hand", "play_forced", "reset", "step",
+]  # fmt: skip
 
 Legal = Callable[[Tables, Index], Words]
 Apply = Callable[[Tables, Index, Ints], Index]
@@ -37,6 +39,9 @@ HANDLERS: dict[Phase, tuple[Legal, Apply]] = {
     Phase.FOLLOW: (tricks.follow_legal, tricks.follow_apply),
 }
 
+
+_PHASES = tuple(Phase)  # members of an enumeration are slow to look up and to make
+_LEAD, _OVER = int(Phase.LEAD), int(Phase.OVER)
 
 _ONE_PLACE: Index = np.zeros(1, np.intp)
 _NO_TABLES: Index = np.empty(0, np.intp)
@@ -198,28 +203,28 @@ def _by_phase(t: Tables, g: Index) -> Iterator[tuple[Phase, Index]]:
     """The phases of the tables ``g`` and who is in them; most are at play, so that the rest is sought apart."""
     phase = t.phase[g]
     if len(g) == 1:
-        yield Phase(phase[0]), _ONE_PLACE
+        yield _PHASES[phase[0]], _ONE_PLACE
         return
-    early = (phase < Phase.LEAD).nonzero()[0]
+    early = (phase < _LEAD).nonzero()[0]
     early_phase = phase[early]
-    for p in range(Phase.LEAD):
+    for p in _PHASES[:_LEAD]:
         places = early[(early_phase == p).nonzero()[0]]
         if len(places):
-            yield Phase(p), places
-    for p in range(Phase.LEAD, len(Phase)):
+            yield p, places
+    for p in _PHASES[_LEAD:]:
         places = (phase == p).nonzero()[0]
         if len(places):
-            yield Phase(p), places
+            yield p, places
 
 
 def refresh(t: Tables, g: Index) -> None:
     """Bring ``t.legal`` up to date."""
     for phase, places in _by_phase(t, g):
         rows = g[places]
-        if phase == Phase.OVER:
+        if phase == _OVER:
             t.legal[rows] = U64(0)
         else:
-            put_planes(t.legal_rows, rows, HANDLERS[phase][0](t, rows))
+            put_planes(t.rows_of("legal"), rows, HANDLERS[phase][0](t, rows))
 
 
 def legal(t: Tables) -> npt.NDArray[np.bool_]:
@@ -234,9 +239,8 @@ def step(t: Tables, actions: npt.ArrayLike, *, skip_forced: bool = False) -> Non
     :class:`IllegalAction`, every table unchanged, if any action is illegal.
     """
     chosen = _check(t, actions)
-    g = np.flatnonzero(t.phase != Phase.OVER)
-    _apply(t, g, chosen[g])
-    refresh(t, g)
+    g = (t.phase != _OVER).nonzero()[0]
+    carry_out(t, g, chosen[g])
     if skip_forced:
         play_forced(t, g)
 
@@ -246,11 +250,11 @@ def play_forced(t: Tables, g: Index) -> None:
     while len(g):
         g = g[t.actions.count(t.legal[g]) == 1]
         if len(g):
-            _apply(t, g, t.actions.pick(t.legal[g], np.zeros(len(g), np.uint8)).astype(np.intp))
-            refresh(t, g)
+            carry_out(t, g, t.actions.pick(t.legal[g], np.zeros(len(g), np.uint8)).astype(np.intp))
 
 
-def _apply(t: Tables, g: Index, actions: Index) -> None:
+def carry_out(t: Tables, g: Index, actions: Index) -> None:
+    """:func:`step` at the tables ``g``, where all actions are known to be legal."""
     finished = {}
     for phase, places in list(_by_phase(t, g)):
         done = HANDLERS[phase][1](t, g[places], actions[places])
@@ -258,6 +262,7 @@ def _apply(t: Tables, g: Index, actions: Index) -> None:
             finished[phase] = done
     if finished:
         _go_on(t, finished)
+    refresh(t, g)
 
 
 def next_hand(t: Tables, g: Index) -> None:
@@ -278,7 +283,7 @@ def _check(t: Tables, actions: npt.ArrayLike) -> Index:
     if array.dtype.kind not in "iu" or array.shape != (t.num,):
         given = f"{array.dtype}{list(array.shape)}"
         raise IllegalAction(actions, f"give whole numbers of shape [{t.num}], one a table, not {given}")
-    waiting = t.phase != Phase.OVER
+    waiting = t.phase != _OVER
     if not waiting.any():
         raise IllegalAction(actions, "the hand is over at every table")
     inside = (array >= 0) & (array < t.actions.n)

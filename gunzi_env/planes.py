@@ -198,8 +198,8 @@ def to_counts(planes: Words) -> npt.NDArray[np.uint8]:
 
 def put_planes(rows: Words, at: Ints, planes: Words) -> None:
     """``rows[d, at] = planes[d]`` plane by plane, which is several times as fast."""
-    for row, plane in zip(rows, planes, strict=True):
-        row[at] = plane
+    for d in range(len(rows)):
+        rows[d][at] = planes[d]
 
 
 def thermometer(copy_words: Words) -> Words:

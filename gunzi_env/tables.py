@@ -11,7 +11,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -179,23 +179,51 @@ class Tables(Packed):
     def _bind(self, rules: Rules, draw: npt.NDArray[np.uint8]) -> None:
         self.rules = rules
         self.draw = draw
-        self.scratch: dict[int, Any] = {}
         self.layout = order.layout(rules.mixed_trump_rank)
         self.actions: ActionSpace = actions.space(rules)
-        decks = rules.decks
-        self.holders: Words = self.rows_of("planes")  # [11 D, N]
-        self.pending_slots: Words = self.holders[PENDING]  # [N] the slots set aside
-        self.legal_rows: Words = self.rows_of("legal")  # [D + 1, N]
-        self.trick_rows: Words = self.rows_of("trick")  # [4 D, N]
-        # One axis for holder (or seat) and table: a holder a table is then one gather, see at().
-        self.flat: Words = self.holders.reshape(decks, -1)  # [D, 11 * N]
-        self.flat_trick: Words = self.trick_rows.reshape(decks, -1)  # [D, 4 * N]
 
-    def at(self, g: Index, holder: int | npt.NDArray[Any]) -> Index:
-        """Where the planes of one holder a table lie in :attr:`flat` (of one seat a table, in :attr:`flat_trick`)."""
+    # What follows is made when it is first asked for: a copy made for a look ahead is not to pay for all of it.
+
+    @cached_property
+    def holders(self) -> Words:
+        """The rows of ``planes``, ``uint64[11 D, N]``."""
+        return self.rows_of("planes")
+
+    @cached_property
+    def flat(self) -> Words:
+        """``planes`` with one axis for holder and table, ``uint64[D, 11 * N]``: a holder a table is one gather."""
+        return self.holders.reshape(self.rules.decks, -1)
+
+    @cached_property
+    def flat_trick(self) -> Words:
+        """``trick`` likewise, ``uint64[D, 4 * N]``."""
+        return self.rows_of("trick").reshape(self.rules.decks, -1)
+
+    @cached_property
+    def pending_slots(self) -> Words:
+        """The slots set aside, ``uint64[N]``."""
+        row: Words = self.holders[PENDING]
+        return row
+
+    @cached_property
+    def _offsets(self) -> Index:
+        return np.arange(NUM_HOLDERS) * self.num
+
+    @cached_property
+    def rotated(self) -> Index:
+        """:meth:`at` of table 0 for the seat k places after a seat, ``int[k, seat]``."""
+        return ((np.arange(4)[:, None] + np.arange(4)) & 3) * self.num
+
+    @cached_property
+    def scratch(self) -> dict[int, Any]:
+        """Memory that is used again, by whom it concerns."""
+        return {}
+
+    def at(self, g: Index, holder: int | npt.NDArray[Any], first: int = 0) -> Index:
+        """Where the planes of holder ``first + holder`` of each table lie in :attr:`flat`; of a seat, in the like."""
         if isinstance(holder, int):
-            return np.add(g, holder * self.num, dtype=np.intp)
-        return np.add(np.multiply(holder, self.num, dtype=np.intp), g)
+            return np.add(g, (first + holder) * self.num, dtype=np.intp)
+        return np.add(self._offsets[first:].take(holder), g)
 
     def holder(self, g: Index, holder: int | npt.NDArray[Any]) -> Words:
         """The planes ``uint64[D, n]`` of one holder a table; a copy."""
@@ -215,7 +243,7 @@ class Tables(Packed):
     def _with(self, num: int, buffers: Iterable[npt.NDArray[Any]], draw: npt.NDArray[np.uint8]) -> Tables:
         out = object.__new__(Tables)
         out.fill(self.schema, num, buffers)
-        out._bind(self.rules, draw)
+        out.rules, out.draw, out.layout, out.actions = self.rules, draw, self.layout, self.actions
         return out
 
     def select(self, idx: Index) -> Tables:

@@ -37,6 +37,8 @@ from gunzi_env.tables import HAND, NOBODY, PENDING, PLAYED, Index, Int8, Phase, 
 TWO_PAIRS = 5
 """``floor`` where pair + pair is owed to a quad; 1..4 demand that many copies of the first unit."""
 
+_LEAD, _FOLLOW = int(Phase.LEAD), int(Phase.FOLLOW)  # members of an enumeration are slow to look up
+
 _ANY = np.int8(63)
 """``last`` while no unit has been named: every slot is under it."""
 
@@ -50,8 +52,8 @@ def enter(t: Tables, g: Index) -> Index:
 
 
 def _open_trick(t: Tables, g: Index) -> None:
-    t.phase[g] = Phase.LEAD
-    for row in t.trick_rows:
+    t.phase[g] = _LEAD
+    for row in t.rows_of("trick"):
         row[g] = 0
     t.led_count[g] = t.trick_points[g] = 0
     t.led_suit[g] = t.best[g] = t.best_slot[g] = NOBODY
@@ -68,10 +70,10 @@ def lead_apply(t: Tables, g: Index, action: Ints) -> Index:
     """Play the shape led; returns the tables whose hand is over."""
     seat, unit = t.seat[g], t.actions.unit.take(action, axis=1)
     lead(t, g, action // NUM_SLOTS + 1, action % NUM_SLOTS)
-    at = t.at(g, HAND + seat)
+    at = t.at(g, seat, HAND)
     put_planes(t.flat, at, planes.minus(t.flat.take(at, axis=1), unit))
     _lay(t, g, seat, unit)
-    t.phase[g] = Phase.FOLLOW
+    t.phase[g] = _FOLLOW
     t.seat[g] = (seat + 1) & 3
     return _run_turns(t, g)
 
@@ -79,7 +81,7 @@ def lead_apply(t: Tables, g: Index, action: Ints) -> Index:
 def _lay(t: Tables, g: Index, seat: Int8, play: Words) -> None:
     """Put a seat's play on the table."""
     put_planes(t.flat_trick, t.at(g, seat), play)
-    at = t.at(g, PLAYED + seat)
+    at = t.at(g, seat, PLAYED)
     put_planes(t.flat, at, planes.add(t.flat.take(at, axis=1), play))
 
 
@@ -111,7 +113,7 @@ def begin_turn(t: Tables, g: Index) -> tuple[Index, Words]:
     Returns the tables where nothing is left to choose, and their plays ``uint64[D, n]``; elsewhere these cards
     are set aside.
     """
-    at = t.at(g, HAND + t.seat[g])
+    at = t.at(g, t.seat[g], HAND)
     hand = t.flat.take(at, axis=1)
     led_mask, owed = t.led_mask[g], t.led_count[g]
     suit = hand & led_mask
@@ -160,7 +162,7 @@ def _open_masks(decks: int) -> tuple[Words, Words]:
 def follow_legal(t: Tables, g: Index) -> Words:
     """The next unit of a follow (see the top of this module): ``uint64[D + 1, n]``."""
     decks = t.rules.decks
-    hand = t.holder(g, HAND + t.seat[g])
+    hand = t.flat.take(t.at(g, t.seat[g], HAND), axis=1)
     led_mask = t.led_mask[g]
     # A player short of the led suit has set all of it aside: whatever he holds serves. No card is named twice.
     mask = (led_mask | where((hand[0] & led_mask) == 0)) & ~t.pending_slots[g]
@@ -203,7 +205,7 @@ def name_unit(t: Tables, g: Index, action: Ints) -> tuple[Index, Words]:
     Returns which of the plays are complete, and those plays ``uint64[D, n]``; elsewhere the unit is set aside.
     """
     number, slot, unit = action // NUM_SLOTS + 1, action % NUM_SLOTS, t.actions.unit.take(action, axis=1)
-    at = t.at(g, HAND + t.seat[g])
+    at = t.at(g, t.seat[g], HAND)
     put_planes(t.flat, at, planes.minus(t.flat.take(at, axis=1), unit))
     rest = t.need[g] - number
     play = t.holder(g, PENDING) | unit  # a card is named once: nothing to add up

@@ -24,7 +24,6 @@ DEALER_OR_KITTY = 4
 """Column of ``View.known`` for cards that are in the dealer's hand or in the kitty."""
 
 _BID, _JOKERS, _OVER = int(Phase.BID), int(Phase.JOKERS), int(Phase.OVER)  # plain numbers compare several times as fast
-_AROUND = np.arange(4)[:, None]
 _ONE, _FOUR = np.int8(1), np.int8(4)
 
 _RELATIVE = np.array([[NOBODY] * 4, *[[(seat - me) & 3 for me in range(4)] for seat in range(4)]], np.int8)
@@ -158,8 +157,7 @@ def view(
     elif len(out) != len(g) or out.rules != t.rules:
         raise ValueError(f"out is a View of {len(out)} rows, not of {len(g)}, or of other rules")
     # Where seat k from the viewer stands in the rows of a field by seat, all as one row: see Tables.at().
-    at = (t.num * np.arange(7)).take(me + _AROUND) + g  # [4, B], seats 4 to 6 being 0 to 2 again
-    at -= (4 * t.num) * (me + _AROUND > 3)
+    at = t.rotated.take(me, axis=1) + g  # [4, B]
     phase = t.phase.take(g)
     mine = (me == mover) & (phase != _OVER)
     _see_numbers(t, g, me, phase, mine, out)

@@ -305,10 +305,10 @@ def absolute_bidder(t: Tables, g: Index, me: Int8, view: View) -> View:
 
 
 def leak(patch: pytest.MonkeyPatch, leaky: Leaky) -> None:
-    def view(t: Tables, idx: Index | None = None, seat: Int8 | None = None) -> View:
+    def view(t: Tables, idx: Index | None = None, seat: Int8 | None = None, *, out: View | None = None) -> View:
         g = np.arange(t.num) if idx is None else idx
         me = t.seat[g] if seat is None else seat
-        return leaky(t, g, me, true_view(t, idx, seat))
+        return leaky(t, g, me, true_view(t, idx, seat, out=out))
 
     patch.setattr(observe, "view", view)
 
