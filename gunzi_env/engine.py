@@ -21,7 +21,8 @@ from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, put_planes
 from gunzi_env.tables import HAND, NOBODY, Index, Phase, Tables
 
 __all__ = [
-    "HANDLERS", "IllegalAction", "Phase", "begin_hand", "carry_out", "legal", "next_hand", "play_forced", "reset", "step",
+    "HANDLERS", "IllegalAction", "Phase", "begin_hand", "carry_out", "legal", "next_hand", "play_forced", "reset",
+    "step",
 ]  # fmt: skip
 
 Legal = Callable[[Tables, Index], Words]

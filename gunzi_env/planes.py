@@ -93,9 +93,8 @@ def add(a: Words, b: Words) -> Words:
     depth = len(a)
     out = a | b
     for d in range(1, depth):
-        here = out[d]
         for j in range(d):
-            here |= a[j] & b[d - 1 - j]
+            out[d] |= a[j] & b[d - 1 - j]
     return out
 
 
@@ -105,9 +104,8 @@ def minus(a: Words, b: Words) -> Words:
     fewer = ~b  # than j + 1 copies
     out: Words = a & fewer[0]
     for d in range(depth - 1):
-        here = out[d]
         for j in range(1, depth - d):
-            here |= a[d + j] & fewer[j]
+            out[d] |= a[d + j] & fewer[j]
     # a >= d + 1 + j and b <= j for some j; the j = 0 term is the start value, b == 0.
     return out
 
