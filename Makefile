@@ -1,4 +1,4 @@
-# Targets: demo, test, coverage, soak, mutants, playthroughs, perft, check, lint, types, install, clean. `make demo` on a fresh clone is the whole tour.
+# Targets: demo, test, coverage, soak, mutants, playthroughs, perft, bench, bench-peers, check, lint, types, install, clean. `make demo` on a fresh clone is the whole tour.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := check
-.PHONY: install demo test coverage soak mutants playthroughs perft check lint types clean
+.PHONY: install demo test coverage soak mutants playthroughs perft bench bench-peers check lint types clean
 # a failed recipe must not leave a stamp that looks finished
 .DELETE_ON_ERROR:
 
@@ -55,15 +55,30 @@ playthroughs: install
 perft: install
 	$(BIN)/python -m tests.perft
 
+# Speed and memory on one core. JSON=benchmarks/results.json keeps the figures for docs/performance.md.
+bench: install
+	$(BIN)/python -m benchmarks.ours $(if $(JSON),--json $(JSON))
+
+# Side by side with OpenSpiel, PettingZoo, RLCard and Pgx, which live in a virtual environment of their own.
+PEERS := .venv-peers
+bench-peers: install $(PEERS)/.installed
+	$(BIN)/python -m benchmarks.peers --python $(PEERS)/bin/python $(if $(JSON),--json $(JSON))
+
+$(PEERS)/.installed: benchmarks/peers.txt benchmarks/peers-pgx.txt
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet -r benchmarks/peers.txt
+	@$(PEERS)/bin/python -m pip install --quiet -r benchmarks/peers-pgx.txt || echo "Pgx could not be installed and is left out"
+	touch $@
+
 lint: install
 	$(BIN)/ruff check .
 
 types: install
 	$(BIN)/mypy --strict gunzi_env
-	$(BIN)/mypy agents/gunzi_agents train/gunzi_train eval/gunzi_eval
+	$(BIN)/mypy agents/gunzi_agents train/gunzi_train eval/gunzi_eval benchmarks
 
 check: lint types test
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find gunzi_env agents train eval configs tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) $(PEERS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find gunzi_env agents train eval configs tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,95 @@
+"""Write the figures of benchmarks/results.json into docs/performance.md and its plot: ``python -m benchmarks.page``.
+
+What stands between a line ``<!-- figures: NAME -->`` and the next ``<!-- end -->`` is written here, the rest by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+
+from benchmarks import results
+from benchmarks.plot import draw, shows
+from benchmarks.ratios import missing_lines, rate_table, ratio_table
+from benchmarks.results import Section, short, table
+from benchmarks.scaling import scaling_table
+
+PAGE = results.ROOT / "docs" / "performance.md"
+PLOT = results.ROOT / "docs" / "performance.svg"
+
+_PART = re.compile(r"(?<=<!-- figures: )(\w+)( -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
+
+
+def _ratios(sections: dict[str, Section]) -> str:
+    section = sections["peers"]
+    lines = [ratio_table(section), ""]
+    lines += [f"{line}.\n" for line in missing_lines(section)]
+    return "\n".join([*lines, _machine(section, "rounds")])
+
+
+def _rates(sections: dict[str, Section]) -> str:
+    return rate_table(sections["peers"])
+
+
+def _ours(sections: dict[str, Section]) -> str:
+    section = sections["ours"]
+    sizes = [
+        [f"{int(num):,}", short(engine), short(section["observed"][num])] for num, engine in section["engine"].items()
+    ]
+    sizes.sort(key=lambda row: int(row[0].replace(",", "")))
+    memory = section["memory"]
+    single = [
+        ["AEC `env()`, decisions/s", short(section["aec"])],
+        ["AEC `raw_env()`, decisions/s", short(section["aec_raw"])],
+        ["`clone()` of one table, µs", f"{section['clone_us']:.1f}"],
+        ["1,000 copies of one table in one call, ms", f"{section['copies']:.2f}"],
+        ["the same, with a determinised world each, ms", f"{section['worlds']:.2f}"],
+        ["dealing of a hand in a batch, µs", f"{section['deal_ns'] / 1e3:.2f}"],
+        ["state of a table, bytes", f"{memory['state']:,.0f}"],
+        ["its observation and mask, bytes", f"{memory['observation'] + memory['mask']:,.0f}"],
+        ["growth of a process at N = 16,384, bytes a table", f"{memory['resident']:,.0f}"],
+    ]
+    phases = [[cost["phase"], f"{cost['share']:.1%}", f"{cost['ns']:,.0f}"] for cost in section["phases"]]
+    return "\n\n".join(
+        [
+            table(["N", "engine, decisions/s", "with observation and mask"], sizes, text=()),
+            table(["", "figure"], single),
+            table(["phase", "share of the decisions", "ns a decision"], phases),
+            _machine(section, "repeats"),
+        ]
+    )
+
+
+def _scaling(sections: dict[str, Section]) -> str:
+    return scaling_table(sections["scaling"]) + "\n\n" + _machine(sections["scaling"], "repeats")
+
+
+def _machine(section: Section, what: str) -> str:
+    return f"Measured on: {section['machine']}; {section[what]} {what} of {section['seconds']:g} s."
+
+
+PARTS: dict[str, Callable[[dict[str, Section]], str]] = {
+    "ratios": _ratios,
+    "rates": _rates,
+    "ours": _ours,
+    "scaling": _scaling,
+}
+
+
+def render(text: str, sections: dict[str, Section]) -> str:
+    """The page with its parts written anew; ``KeyError`` where it names a part or the results lack a section."""
+    return _PART.sub(lambda part: f"{part[1]}{part[2]}{PARTS[part[1]](sections)}\n", text)
+
+
+def main() -> int:
+    """Write the page, and the plot if its figures have changed."""
+    sections = results.load()
+    PAGE.write_text(render(PAGE.read_text(encoding="utf-8"), sections), encoding="utf-8")
+    if not shows(PLOT, sections["scaling"]):
+        draw(sections["scaling"], PLOT)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
