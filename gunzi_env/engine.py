@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import bidding, choice, kitty, settlement, tribute, tricks
+from gunzi_env import bidding, choice, compiled, kitty, settlement, tribute, tricks
 from gunzi_env.deal import first_seats, shuffle
 from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, put_planes
@@ -39,6 +39,9 @@ HANDLERS: dict[Phase, tuple[Legal, Apply]] = {
     Phase.LEAD: (tricks.lead_legal, tricks.lead_apply),
     Phase.FOLLOW: (tricks.follow_legal, tricks.follow_apply),
 }
+if compiled.available():
+    HANDLERS[Phase.LEAD] = (compiled.lead_legal, compiled.lead_apply)
+    HANDLERS[Phase.FOLLOW] = (compiled.follow_legal, compiled.follow_apply)
 
 
 _PHASES = tuple(Phase)  # members of an enumeration are slow to look up and to make

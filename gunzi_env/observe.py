@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import order, planes
+from gunzi_env import compiled, order, planes
 from gunzi_env.cards import ACE
 from gunzi_env.planes import BIT, NUM_SLOTS, U64, Words, unpack
 from gunzi_env.rules import Rules
@@ -264,14 +264,32 @@ def _encode_block(v: View, out: npt.NDArray[Any], one: int | None) -> None:
 def encode_tables(
     t: Tables, out: npt.NDArray[Any] | None = None, seat: npt.NDArray[np.int8] | None = None, *, one: int | None = None
 ) -> npt.NDArray[Any]:
-    """What :func:`encode` gives for the View of all tables, made in blocks that stay in the cache."""
+    """What :func:`encode` gives for the View of all tables for the seats ``seat[N]`` (those to move).
+
+    Compiled where numba is installed (see :mod:`gunzi_env.compiled`), else made in blocks that stay in the cache.
+    """
     if out is None:
         out = np.empty((t.num, size(t.rules)), np.uint8)
+    if compiled.available():
+        _encode_compiled(t, t.seat if seat is None else np.asarray(seat, np.int8), out, one)
+        return out
     for start in range(0, t.num, _BLOCK):
         g = np.arange(start, min(start + _BLOCK, t.num))
         seen = view(t, g, None if seat is None else seat[g], out=_scratch(t, len(g)))
         _encode_block(seen, out[start : start + _BLOCK], one)
     return out
+
+
+def _encode_compiled(t: Tables, me: npt.NDArray[np.int8], out: npt.NDArray[Any], one: int | None) -> None:
+    from gunzi_env import kernels_seen
+
+    table, widths = _numbers(t.rules), np.array(_widths(t.rules))
+    masks, _ = compiled.order_tables(t.layout)
+    kernels_seen.encode(
+        *compiled.fields(t, kernels_seen.SeenRows), masks, compiled.depth(t), np.arange(t.num), me,
+        table.low[:, 0], table.high[:, 0], table.at[:, 0], table.bits, np.array(table.first), widths,
+        out.dtype.type(1 if one is None else one), out,
+    )  # fmt: skip
 
 
 def _scratch(t: Tables, number: int) -> View:

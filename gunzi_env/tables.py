@@ -215,7 +215,7 @@ class Tables(Packed):
         return ((np.arange(4)[:, None] + np.arange(4)) & 3) * self.num
 
     @cached_property
-    def scratch(self) -> dict[int, Any]:
+    def scratch(self) -> dict[Any, Any]:
         """Memory that is used again, by whom it concerns."""
         return {}
 

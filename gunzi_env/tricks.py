@@ -39,7 +39,7 @@ TWO_PAIRS = 5
 
 _LEAD, _FOLLOW = int(Phase.LEAD), int(Phase.FOLLOW)  # members of an enumeration are slow to look up
 
-_ANY = np.int8(63)
+ANY = np.int8(63)
 """``last`` while no unit has been named: every slot is under it."""
 
 
@@ -127,7 +127,7 @@ def begin_turn(t: Tables, g: Index) -> tuple[Index, Words]:
     if len(aside):
         t.put(g[aside], PENDING, play.take(aside, axis=1))
     t.need[g] = t.last_copies[g] = need
-    t.last[g] = _ANY
+    t.last[g] = ANY
     if t.rules.follow == "dead":
         t.floor[g] = np.where((suited < owed) | (need == 0), 1, _owed_shape(suit, owed))
     forced = (need == 0).nonzero()[0]
@@ -213,7 +213,7 @@ def name_unit(t: Tables, g: Index, action: Ints) -> tuple[Index, Words]:
     t.need[g] = rest
     t.last_copies[g] = np.minimum(rest, number)
     # Where fewer cards are owed than the last unit had, every slot is open to the next.
-    t.last[g] = slot | (rest < number) * _ANY
+    t.last[g] = slot | (rest < number) * ANY
     if t.rules.follow == "dead":
         t.floor[g] = np.where(t.floor[g] == TWO_PAIRS, TWO_PAIRS, 1)
     done = (rest == 0).nonzero()[0]

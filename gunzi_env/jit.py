@@ -1,0 +1,56 @@
+"""numba's decorators as the kernels use them, and where what they compile is kept.
+
+numba keeps compiled code beside a file and takes it again as long as that file is the same; it does not notice that a
+constant or a function taken from elsewhere has changed. So the code is kept in a folder named after a hash of the
+whole package: another version never finds it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import numba
+
+HERE = Path(__file__).resolve().parent
+
+
+def version_hash() -> str:
+    """A hash of the source of this package."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(HERE.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def cache_folder() -> str | None:
+    """Where compiled code can be kept: where the user has told numba, beside the package, or in the user's cache."""
+    told = os.environ.get("NUMBA_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    for base in [told] if told else [HERE / "__pycache__", os.path.join(home, "gunzi")]:
+        folder = Path(base) / f"compiled-{version_hash()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return str(folder)
+    return None
+
+
+_folder = cache_folder()
+
+
+def jit(function):  # type: ignore[no-untyped-def]  # numba's own, which has no types
+    """Compile a kernel at its first call, without the interpreter's lock; keep it if there is a place for it."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _folder or before
+    try:
+        return numba.njit(cache=_folder is not None, nogil=True)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+inlined = numba.njit(inline="always")
+"""Part of a kernel; as a function of its own it would count references to all arrays at every call."""
