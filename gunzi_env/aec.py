@@ -235,7 +235,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
             where = {"phase": Phase(t.phase[0]).name, "seat": int(t.seat[0])}
             raise IllegalAction(action, f"an action is a whole number 0..{t.actions.n - 1}", **where)  # type: ignore[arg-type]
         number = int(action)
-        if not 0 <= number < t.actions.n or not t.actions.is_legal(t.legal, np.array([number]))[0]:
+        if not 0 <= number < t.actions.n or not self._allowed[number]:
             raise engine.illegal(t, 0, number)
         return number
 
@@ -270,6 +270,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         if not over:
             masks[seat] = t.actions.unpack(t.legal)[0]
         self._masks = dict(zip(AGENTS, masks, strict=True))
+        self._allowed = masks[seat].tobytes()  # nobody else's to change
         self.infos: dict[str, dict[str, Any]] = {agent: {"action_mask": self._masks[agent]} for agent in self.agents}
 
     # What is seen ---------------------------------------------------------------------------------

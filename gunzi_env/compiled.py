@@ -53,41 +53,39 @@ def order_tables(layout: Layout) -> tuple[Words, npt.NDArray[np.uint8]]:
     return masks, np.stack([layout.suit_of_slot.astype(np.uint8), layout.strength, layout.points], axis=2)
 
 
-def lead_legal(t: Tables, g: Index) -> Words:
-    """See :func:`gunzi_env.tricks.lead_legal`."""
+@cache
+def _kernels() -> Any:
+    """The module that needs numba, loaded when it is first used."""
     from gunzi_env import kernels
 
-    rows, words, octets, _, _ = fields(t, kernels.Rows)
-    kernels.lead_legal(rows, words, octets, depth(t), g)
+    return kernels
+
+
+def lead_legal(t: Tables, g: Index) -> Words:
+    """See :func:`gunzi_env.tricks.lead_legal`."""
+    rows, words, octets, _, _ = fields(t, _kernels().Rows)
+    _kernels().lead_legal(rows, words, octets, depth(t), g)
     return t.rows_of("legal").take(g, axis=1)
 
 
 def follow_legal(t: Tables, g: Index) -> Words:
     """See :func:`gunzi_env.tricks.follow_legal`."""
-    from gunzi_env import kernels
-
-    rows, words, octets, shorts, _ = fields(t, kernels.Rows)
-    kernels.follow_legal(rows, words, octets, shorts, depth(t), g, t.rules.follow == "dead")
+    rows, words, octets, shorts, _ = fields(t, _kernels().Rows)
+    _kernels().follow_legal(rows, words, octets, shorts, depth(t), g, t.rules.follow == "dead")
     return t.rows_of("legal").take(g, axis=1)
 
 
 def lead_apply(t: Tables, g: Index, action: Ints) -> Index:
     """See :func:`gunzi_env.tricks.lead_apply`."""
-    from gunzi_env import kernels
-
-    return _play(kernels.lead_apply, t, g, action)
+    return _play(_kernels().lead_apply, t, g, action)
 
 
 def follow_apply(t: Tables, g: Index, action: Ints) -> Index:
     """See :func:`gunzi_env.tricks.follow_apply`."""
-    from gunzi_env import kernels
-
-    return _play(kernels.follow_apply, t, g, action)
+    return _play(_kernels().follow_apply, t, g, action)
 
 
 def _play(kernel: Callable[..., int], t: Tables, g: Index, action: Ints) -> Index:
-    from gunzi_env import kernels
-
     over, play = np.empty(len(g), np.intp), np.empty(t.rules.decks, np.uint64)
     dead = t.rules.follow == "dead"
-    return over[: kernel(*fields(t, kernels.Rows), *order_tables(t.layout), g, action, dead, depth(t), play, over)]
+    return over[: kernel(*fields(t, _kernels().Rows), *order_tables(t.layout), g, action, dead, depth(t), play, over)]

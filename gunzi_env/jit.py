@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numba
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 HERE = Path(__file__).resolve().parent
 
@@ -28,8 +32,9 @@ def cache_folder() -> str | None:
     """Where compiled code can be kept: where the user has told numba, beside the package, or in the user's cache."""
     told = os.environ.get("NUMBA_CACHE_DIR")
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    for base in [told] if told else [HERE / "__pycache__", os.path.join(home, "gunzi")]:
-        folder = Path(base) / f"compiled-{version_hash()}"
+    bases = [Path(told)] if told else [HERE / "__pycache__", Path(home) / "gunzi"]
+    for base in bases:
+        folder = base / f"compiled-{version_hash()}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
@@ -42,15 +47,21 @@ def cache_folder() -> str | None:
 _folder = cache_folder()
 
 
-def jit(function):  # type: ignore[no-untyped-def]  # numba's own, which has no types
+def jit(function: Kernel) -> Kernel:
     """Compile a kernel at its first call, without the interpreter's lock; keep it if there is a place for it."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _folder or before
+    config: Any = numba.config
+    njit: Any = numba.njit
+    before = config.CACHE_DIR
+    config.CACHE_DIR = _folder or before
     try:
-        return numba.njit(cache=_folder is not None, nogil=True)(function)
+        compiled: Kernel = njit(cache=_folder is not None, nogil=True)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
+    return compiled
 
 
-inlined = numba.njit(inline="always")
-"""Part of a kernel; as a function of its own it would count references to all arrays at every call."""
+def inlined(function: Kernel) -> Kernel:
+    """Part of a kernel; as a function of its own it would count references to all arrays at every call."""
+    njit: Any = numba.njit
+    part: Kernel = njit(inline="always")(function)
+    return part

@@ -248,7 +248,7 @@ def _begin_turn(
 ) -> bool:
     """R7.3: take the cards that must be played from the hand; is that the whole play?"""
     hand, led, owed = HAND + octets[r.seat, n], words[r.led_mask, n], octets[r.led_count, n]
-    suited = 0
+    suited: Any = 0
     for d in range(len(decks)):
         suited += bits(words[d * NUM_HOLDERS + hand, n] & led)
     whole = shorts[r.held, n] == owed

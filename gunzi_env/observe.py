@@ -281,15 +281,16 @@ def encode_tables(
 
 
 def _encode_compiled(t: Tables, me: npt.NDArray[np.int8], out: npt.NDArray[Any], one: int | None) -> None:
-    from gunzi_env import kernels_seen
+    kept: Any = t.scratch.get("encode")
+    if kept is None:
+        from gunzi_env import kernels_seen
 
-    table, widths = _numbers(t.rules), np.array(_widths(t.rules))
-    masks, _ = compiled.order_tables(t.layout)
-    kernels_seen.encode(
-        *compiled.fields(t, kernels_seen.SeenRows), masks, compiled.depth(t), np.arange(t.num), me,
-        table.low[:, 0], table.high[:, 0], table.at[:, 0], table.bits, np.array(table.first), widths,
-        out.dtype.type(1 if one is None else one), out,
-    )  # fmt: skip
+        table, (masks, _) = _numbers(t.rules), compiled.order_tables(t.layout)
+        tables = (*compiled.fields(t, kernels_seen.SeenRows), masks, compiled.depth(t), np.arange(t.num))
+        numbers = (table.low[:, 0], table.high[:, 0], table.at[:, 0], table.bits, np.array(table.first))
+        kept = t.scratch["encode"] = (kernels_seen.encode, tables, (*numbers, np.array(_widths(t.rules))))
+    kernel, tables, layout = kept
+    kernel(*tables, me, *layout, out.dtype.type(1 if one is None else one), out)
 
 
 def _scratch(t: Tables, number: int) -> View:

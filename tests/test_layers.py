@@ -26,6 +26,7 @@ LAYERS: list[set[str]] = [
     {"gunzi_env.tables"},
     {"gunzi_env.choice"},
     {f"gunzi_env.{name}" for name in ("deal", "bidding", "tribute", "kitty", "tricks", "settlement")},
+    {f"gunzi_env.{name}" for name in ("jit", "kernels", "kernels_seen", "compiled")},
     {"gunzi_env.engine"},
     {"gunzi_env.views"},
     {"gunzi_env.observe"},
