@@ -21,12 +21,12 @@ from pathlib import Path
 from tests.mutant_list import MUTANTS, Mutant
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("gunzi_env", "agents", "train", "eval", "configs", "tests", "docs")
+FOLDERS = ("gunzi_env", "agents", "train", "eval", "configs", "tests", "docs", "benchmarks")
 FILES = ("pyproject.toml", "constraints.txt", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "LICENSE")
 SUITE = ("tests/rules/test_*.py", "tests/test_*.py", "tests/agents/test_*.py", "tests/eval/test_duplicate.py")
 """What every mutant meets, after the tests that lie nearest to it."""
-LEFT_OUT = ("tests/test_docs.py", "tests/test_layers.py", "tests/test_cli.py", "tests/test_mutants.py")
-"""Documents, sources and these mutants say nothing about the rules."""
+LEFT_OUT = tuple(f"tests/test_{name}.py" for name in ("docs", "layers", "cli", "mutants", "benchmarks"))
+"""Documents, sources, these mutants and speed say nothing about the rules."""
 SLOW = 900
 """Seconds; a mutant that hangs the suite is caught as well, but the unchanged copy must not take so long."""
 
