@@ -290,7 +290,15 @@ def _encode_compiled(t: Tables, me: npt.NDArray[np.int8], out: npt.NDArray[Any],
         numbers = (table.low[:, 0], table.high[:, 0], table.at[:, 0], table.bits, np.array(table.first))
         kept = t.scratch["encode"] = (kernels_seen.encode, tables, (*numbers, np.array(_widths(t.rules))))
     kernel, tables, layout = kept
-    kernel(*tables, me, *layout, out.dtype.type(1 if one is None else one), out)
+    # As integers of the same size, so that the kernel is compiled for few types; 0 has no bits in any of them.
+    as_integers = np.dtype(f"u{out.dtype.itemsize}")
+    kernel(
+        *tables,
+        me,
+        *layout,
+        np.array(1 if one is None else one, out.dtype).view(as_integers)[()],
+        out.view(as_integers),
+    )
 
 
 def _scratch(t: Tables, number: int) -> View:

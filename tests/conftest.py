@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from gunzi_env import compiled
-from tests import regressions
-
 # The tests prove the vectorised play; that the compiled one is the same is a test of its own (test_compiled.py).
-os.environ.setdefault(compiled.SWITCH, "0")
+os.environ.setdefault("GUNZI_COMPILED", "0")
+
+from tests import regressions  # noqa: E402 - what it imports reads the line above
 
 # The same examples on every run and no time limit for one: a busy machine is no fault of the code.
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)

@@ -176,3 +176,25 @@ def test_words_stay_words() -> None:
     ):
         assert result.dtype == U64
     assert int(planes.FULL) == 2**54 - 1
+
+
+def test_one_multiset_without_a_batch() -> None:
+    """``uint64[D]``: in place on a plane of it would change a copy."""
+    a, b = pack(3, Counter({3: 3, 5: 1}))[:, 0], pack(3, Counter({3: 1, 7: 2}))[:, 0]
+    assert held(planes.minus(a, b)) == Counter({3: 2, 5: 1})
+    assert held(planes.add(planes.minus(a, b), b)) == Counter({3: 3, 5: 1, 7: 2})
+
+
+@given(st.lists(st.integers(33, 64), min_size=1, max_size=9), st.integers(0, 2**63))
+def test_flags_of_joined_words(widths: list[int], seed: int) -> None:
+    """Each word's lower bits, one word after the other."""
+    rng = np.random.default_rng(seed)
+    flags = [rng.random((5, width)) < 0.5 for width in widths]
+    words = np.stack([planes.pack(part) for part in flags])
+    joined = planes.flags(words, tuple(widths))
+    assert joined.dtype == np.uint8
+    np.testing.assert_array_equal(joined, np.concatenate(flags, axis=1))
+
+
+def test_masks_of_flags() -> None:
+    assert planes.where(np.array([True, False])).tolist() == [2**64 - 1, 0]

@@ -1,0 +1,125 @@
+"""Records in a few buffers: fields lie where their schema says, and copies share nothing."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from gunzi_env import Rules, engine, observe
+from gunzi_env.packed import Field, Packed, Schema
+from gunzi_env.tables import Tables
+
+SCHEMA = Schema(
+    [
+        Field("one", np.int8),
+        Field("word", np.uint64, (2, 3), (0, 2, 1)),
+        Field("pair", np.int8, (2,)),
+        Field("turned", np.int8, (2, 3), (2, 1, 0)),
+    ]
+)
+
+
+def record(number: int) -> Packed:
+    made = Packed()
+    made.fill(SCHEMA, number)
+    return made
+
+
+def test_fields_lie_one_after_the_other() -> None:
+    """Rows of the dtype's buffer in the order of the fields, each contiguous over the records."""
+    made = record(5)
+    octets, words = made.buffers
+    assert octets.shape == (9, 5)
+    assert words.shape == (6, 5)
+    for row in range(9):
+        octets[row] = row
+    assert made.one.tolist() == [0] * 5
+    assert made.pair.shape == (5, 2)
+    assert made.pair[3].tolist() == [1, 2]
+    assert made.turned.shape == (5, 3, 2)
+    assert made.turned[4].tolist() == [[3, 6], [4, 7], [5, 8]]
+    words[:] = np.arange(6, dtype=np.uint64)[:, None]
+    assert made.word.shape == (2, 5, 3)
+    assert made.word[1, 2].tolist() == [3, 4, 5]
+    assert made.one.flags.c_contiguous
+
+
+def test_a_field_is_the_buffer() -> None:
+    made = record(2)
+    made.pair[1, 0] = 7
+    assert made.rows_of("pair").tolist() == [[0, 7], [0, 0]]
+    assert made.rows_of("one", "pair").shape == (3, 2)
+    assert [name for name, _, _ in made.fields()] == ["one", "word", "pair", "turned"]
+
+
+def test_what_is_no_field() -> None:
+    with pytest.raises(AttributeError, match="'Packed' object has no attribute 'points'"):
+        _ = record(1).points
+    with pytest.raises(AttributeError):
+        _ = Packed().one  # nothing taken over yet
+
+
+def tables() -> Tables:
+    t = Tables(Rules.preset("dalian"), 3)
+    engine.reset(t, 4)
+    return t
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), Tables.clone])
+def test_copied_tables_play_on_alone(again: object) -> None:
+    """What was derived from the buffers before the copy is derived from the copy's own."""
+    t = tables()
+    observe.encode_tables(t)
+    engine.step(t, t.actions.unpack(t.legal).argmax(axis=1))
+    before = t.save()
+    other = again(t)  # type: ignore[operator]
+    assert other == t
+    if again is copy.copy:
+        return  # shares its buffers, as a shallow copy does
+    for _ in range(20):
+        engine.step(other, other.actions.unpack(other.legal).argmax(axis=1))
+    assert t.save() == before
+    assert other != t
+
+
+def test_a_view_that_serves_again() -> None:
+    t = tables()
+    out = observe.View(t.rules, 3)
+    assert observe.view(t, out=out) is out
+    assert np.array_equal(observe.encode(out), observe.encode(observe.view(t)))
+    with pytest.raises(ValueError, match="out is a View of 3 rows, not of 2"):
+        observe.view(t, np.array([0, 1]), out=out)
+    again = pickle.loads(pickle.dumps(out))
+    assert np.array_equal(observe.encode(again), observe.encode(out))
+
+
+def test_a_view_with_other_values() -> None:
+    t = tables()
+    view = observe.view(t)
+    other = view.replace(score=np.array([5, 10, 15]))
+    assert other.score.tolist() == [5, 10, 15]
+    assert view.score.tolist() == t.score.tolist()
+    with pytest.raises(ValueError, match="a View has no field 'points'"):
+        view.replace(points=np.zeros(3))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.float32, np.bool_])
+def test_encoding_into_other_types(dtype: type) -> None:
+    t = tables()
+    expected = observe.encode(observe.view(t))
+    out = np.full((3, observe.size(t.rules)), 9, dtype)
+    assert observe.encode(observe.view(t), out) is out
+    assert np.array_equal(out, expected)
+    assert np.array_equal(observe.encode_tables(t, out.copy()), expected)
+
+
+def test_encoding_into_bfloat16() -> None:
+    """numpy knows no bfloat16; torch does."""
+    torch = pytest.importorskip("torch")
+    t = tables()
+    tensor = torch.full((3, observe.size(t.rules)), 9.0, dtype=torch.bfloat16)
+    observe.encode(observe.view(t), tensor.view(torch.int16).numpy(), one=observe.BFLOAT16_ONE)
+    assert np.array_equal(tensor.float().numpy(), observe.encode(observe.view(t)))
