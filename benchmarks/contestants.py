@@ -17,6 +17,8 @@ class Contestant:
     processes: int = 1
     """Started so often, each on a core of its own, and their rates added."""
     pinned: bool = True
+    compiled: bool = True
+    """Ours by numba; without it where it is not to be used."""
     wall: bool = False
     """Measured by the clock on the wall, for what runs on two cores; by CPU time otherwise."""
 
@@ -31,6 +33,7 @@ def _theirs(name: str, label: str, function: str) -> Contestant:
 
 CONTESTANTS = (
     _ours("engine", "gunzi, engine", "engine"),
+    _ours("engine-numpy", "gunzi, engine, without numba", "engine", compiled=False),
     _theirs("openspiel-spades-plain", "OpenSpiel, spades from Python", "spades_plain"),
     _theirs("openspiel-spades", "OpenSpiel, spades from Python, tuned", "spades"),
     _theirs("openspiel-bridge", "OpenSpiel, bridge from Python, tuned", "bridge"),
@@ -39,11 +42,13 @@ CONTESTANTS = (
     _theirs("openspiel-hearts", "OpenSpiel, hearts from Python, tuned", "hearts"),
     _theirs("openspiel-doudizhu", "OpenSpiel, dou dizhu from Python, tuned", "dou_dizhu"),
     _ours("observed", "gunzi, engine with observation and mask", "observed"),
+    _ours("observed-numpy", "gunzi, engine with observation and mask, without numba", "observed", compiled=False),
     _theirs("openspiel-bridge-observed-plain", "OpenSpiel, bridge with observation and mask", "bridge_observed_plain"),
     _theirs("openspiel-bridge-observed", "OpenSpiel, bridge with observation and mask, tuned", "bridge_observed"),
     _ours("aec", "gunzi, AEC `env()`", "env"),
     _theirs("connect-four", "PettingZoo, connect four `env()`", "connect_four_env"),
     _ours("aec-raw", "gunzi, AEC `raw_env()`", "raw_env"),
+    _ours("aec-raw-numpy", "gunzi, AEC `raw_env()`, without numba", "raw_env", compiled=False),
     _theirs("connect-four-raw", "PettingZoo, connect four `raw_env()`", "connect_four_raw_env"),
     _theirs("rlcard-doudizhu", "RLCard, dou dizhu `env.step`", "rlcard_doudizhu"),
     _theirs("texas-holdem", "PettingZoo, limit hold'em `env()`", "texas_holdem_env"),

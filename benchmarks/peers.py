@@ -21,6 +21,7 @@ from typing import Any
 from benchmarks import ratios, results
 from benchmarks.contestants import CONTESTANTS, Contestant
 from benchmarks.worker import cores
+from gunzi_env.compiled import SWITCH
 
 PEERS_PYTHON = results.ROOT / ".venv-peers" / "bin" / "python"
 START_LIMIT_S = 180.0
@@ -47,6 +48,7 @@ class Process:
             self.child = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
                 text=True, cwd=results.ROOT, start_new_session=True,
+                env=None if contestant.compiled else os.environ | {SWITCH: "0"},
             )  # fmt: skip
         except OSError as error:
             self.errors.close()

@@ -13,10 +13,11 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 
 import numpy as np
 
-from gunzi_env import engine, observe
+from gunzi_env import compiled, engine, observe
 from gunzi_env.deal import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
@@ -100,10 +101,10 @@ def engine_rate(rules: Rules, num: int, seconds: float, repeats: int, seed: int 
 def encode_rate(rules: Rules, seconds: float, repeats: int, num: int = 1024, seed: int = 0) -> float:
     """Observations per second: the view and its flat encoding, N = ``num`` at a time."""
     tables = Runner(rules, num, seed).tables
-    out = observe.encode(observe.view(tables))
+    out = observe.encode_tables(tables)
 
     def work() -> int:
-        observe.encode(observe.view(tables), out)
+        observe.encode_tables(tables, out)
         return num
 
     return rate(work, seconds, repeats)
@@ -138,7 +139,8 @@ def machine() -> str:
     except OSError:
         pass
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    return f"{model}, {os.cpu_count()} cores{load}; Python {platform.python_version()}, numpy {np.__version__}"
+    numba = f", numba {version('numba')}" if compiled.available() else ""
+    return f"{model}, {os.cpu_count()} cores{load}; Python {platform.python_version()}, numpy {np.__version__}{numba}"
 
 
 def main(argv: list[str]) -> int:
