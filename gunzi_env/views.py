@@ -108,7 +108,7 @@ class View(Packed):
 
     def by_seat(self, name: str) -> Words:
         """Planes of seats as they lie in memory, ``[D, seats, B]``."""
-        rows: Words = self.rows_of(name).reshape(self.rules.decks, -1, self.num)
+        rows: Words = self.rows_of(name).reshape(*self.schema.fields[name].shape, self.num)
         return rows
 
     def __len__(self) -> int:

@@ -96,6 +96,15 @@ def test_a_view_that_serves_again() -> None:
     assert np.array_equal(observe.encode(again), observe.encode(out))
 
 
+def test_a_view_of_nobody() -> None:
+    """A part of a batch in which nobody is concerned."""
+    t = tables()
+    view = observe.view(t, np.empty(0, np.intp))
+    assert view.known.shape == (3, 0, 5)
+    assert observe.encode(view).shape == (0, observe.size(t.rules))
+    assert len(view.rows(np.empty(0, np.intp))) == 0
+
+
 def test_a_view_with_other_values() -> None:
     t = tables()
     view = observe.view(t)
