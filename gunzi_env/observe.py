@@ -267,11 +267,20 @@ def encode_tables(
     """What :func:`encode` gives for the View of all tables for the seats ``seat[N]`` (those to move).
 
     Compiled where numba is installed (see :mod:`gunzi_env.compiled`), else made in blocks that stay in the cache.
+    ``ValueError`` where ``out`` or ``seat`` is of another shape, or a seat is none.
     """
+    shape = (t.num, size(t.rules))
     if out is None:
-        out = np.empty((t.num, size(t.rules)), np.uint8)
+        out = np.empty(shape, np.uint8)
+    # Compiled code would write beside an array that is too small.
+    if out.shape != shape:
+        raise ValueError(f"out has shape {out.shape}: it must be {shape}")
+    if seat is not None:
+        seat = np.asarray(seat, np.int8)
+        if seat.shape != (t.num,) or ((seat < 0) | (seat > 3)).any():
+            raise ValueError(f"seat must be {t.num} seats 0..3, one a table")
     if compiled.available():
-        _encode_compiled(t, t.seat if seat is None else np.asarray(seat, np.int8), out, one)
+        _encode_compiled(t, t.seat if seat is None else seat, out, one)
         return out
     for start in range(0, t.num, _BLOCK):
         g = np.arange(start, min(start + _BLOCK, t.num))

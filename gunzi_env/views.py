@@ -149,7 +149,8 @@ def view(
 
     ``out`` is overwritten and returned when given; a View that serves again and again saves its memory.
     """
-    g = np.arange(t.num) if idx is None else np.asarray(idx, np.intp)
+    # Plain indices, or an IndexError: what follows computes places from them and checks nothing any more.
+    g = np.arange(t.num) if idx is None else np.arange(t.num)[idx]
     mover = t.seat.take(g)
     me = mover if seat is None else np.asarray(seat, np.int8)
     if out is None:

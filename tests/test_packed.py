@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from gunzi_env import Rules, engine, observe
+from gunzi_env import Rules, compiled, engine, observe
 from gunzi_env.packed import Field, Packed, Schema
 from gunzi_env.tables import Tables
 
@@ -123,6 +123,28 @@ def test_encoding_into_other_types(dtype: type) -> None:
     assert observe.encode(observe.view(t), out) is out
     assert np.array_equal(out, expected)
     assert np.array_equal(observe.encode_tables(t, out.copy()), expected)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_encoding_refuses_what_does_not_fit(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code checks no bounds: it must not be reached."""
+    monkeypatch.setattr(compiled, "available", lambda: there)
+    t = tables()
+    width = observe.size(t.rules)
+    for shape in ((2, width), (3, width - 1), (3 * width,)):
+        with pytest.raises(ValueError, match=r"out has shape .*: it must be \(3, 1179\)"):
+            observe.encode_tables(t, np.zeros(shape, np.uint8))
+    for seats in ([0, 1], [0, 1, 4], [0, -1, 2]):
+        with pytest.raises(ValueError, match=r"seat must be 3 seats 0\.\.3"):
+            observe.encode_tables(t, seat=np.array(seats, np.int8))
+
+
+def test_a_view_of_tables_that_are_not_there() -> None:
+    t = tables()
+    with pytest.raises(IndexError):
+        observe.view(t, np.array([3]))
+    last = observe.encode(observe.view(t, np.array([-1])))
+    assert np.array_equal(last, observe.encode(observe.view(t, np.array([2]))))
 
 
 def test_encoding_into_bfloat16() -> None:
