@@ -163,7 +163,7 @@ def share_interval(values: Values, weights: Values | None = None, method: Method
     if found.low is None or found.high is None:
         return Interval(_share(found.mean), None, None)
     low, high = found.low, found.high
-    unanimous = ((1 - LEVEL) / 2) ** (1 / np.count_nonzero(weights))
+    unanimous = ((1 - LEVEL) / 2) ** (1 / int(np.count_nonzero(weights)))
     if found.mean == 0.5:
         low = unanimous - 0.5
     if found.mean == -0.5:
