@@ -6,7 +6,6 @@ from typing import Any
 
 from gunzi_eval.intervals import SHARE_DIGITS
 
-
 Interval = dict[str, Any] | None
 
 
