@@ -115,7 +115,7 @@ def test_bad_input_is_one_line(arguments: list[str], code: int, names: str, tmp_
     assert not list(tmp_path.iterdir())
 
 
-def checkpoint_of(rules: Rules, file: Path) -> Path:
+def checkpoint_of(rules: Rules, file: Path, seed: int = 1) -> Path:
     """A small network that was never trained."""
     torch = pytest.importorskip("torch")
     from gunzi_agents import checkpoint, networks
@@ -123,7 +123,7 @@ def checkpoint_of(rules: Rules, file: Path) -> Path:
     from gunzi_env.actions import space
 
     shape = networks.Shape(inputs=observe.size(rules), actions=space(rules).n, width=8, depth=1)
-    net = networks.ActorCritic(shape, torch.Generator().manual_seed(1))
+    net = networks.ActorCritic(shape, torch.Generator().manual_seed(seed))
     meta = checkpoint.describe(rules) | {"network": dataclasses.asdict(shape)}
     checkpoint.write(file, networks.to_arrays(net), meta)
     return file
@@ -138,6 +138,24 @@ def test_networks_are_measured_too(tmp_path: Path, capsys: pytest.CaptureFixture
     file = checkpoint_of(Rules.preset("dalian"), tmp_path / "small.safetensors")
     assert here("uniform", str(file), "--deals", "4") == 0
     assert str(file) in capsys.readouterr().out
+
+
+def test_networks_play_the_same_in_workers_and_saved_games_know_their_weights(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = checkpoint_of(Rules.preset("dalian"), tmp_path / "small.safetensors")
+    texts = set()
+    for workers in ("1", "2"):
+        games, figures = tmp_path / f"{workers}.jsonl", tmp_path / f"{workers}.json"
+        pair = ("uniform", str(file), "--deals", "4", "--workers", workers)
+        assert here(*pair, "--save", str(games), "--json", str(figures)) == 0
+        texts.add(figures.read_text())
+    assert len(texts) == 1
+    capsys.readouterr()
+    checkpoint_of(Rules.preset("dalian"), file, seed=2)
+    assert here(*pair, "--save", str(games)) == 3
+    error = capsys.readouterr().err
+    assert f"holds games of another agent {str(file)!r}, identity " in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize(("rules", "says"), [("classic", "other rules"), ("four_deck", "decks")])
