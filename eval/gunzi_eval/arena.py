@@ -99,8 +99,8 @@ def measure(
     return Pair.of(names, hands, won)
 
 
-def print_table(pairs: Sequence[Pair]) -> None:
-    """The figures as a table of text."""
+def print_table(pairs: Sequence[Pair], with_deals: bool = False) -> None:
+    """The figures as a table of text, if wanted with the number of deals that each pair played."""
     from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
@@ -108,7 +108,6 @@ def print_table(pairs: Sequence[Pair]) -> None:
     table = Table(box=SIMPLE, title="mean [95 % interval] from a's view", title_justify="left")
     for heading in ("a", "b"):
         table.add_column(heading, no_wrap=True)
-    with_deals = len({pair.deals for pair in pairs}) > 1
     if with_deals:
         table.add_column("deals", justify="right")
     with_matches = any(pair.matches_won for pair in pairs)
@@ -211,7 +210,7 @@ def run(config: Arena, make: Callable[[str, Rules], Agent] = registry.make) -> i
         _play(list(pairings.values()), player, config.workers, file, sizes)
     figures = {names: pairing.figures() for names, pairing in pairings.items()}
     results = [figures[names] for names in pairs_of(config)]
-    print_table(results)
+    print_table(results, with_deals=config.until is not None)
     _write(config, rules, results, pairings)
     say_next("gunzi play --against greedy to meet one yourself")
     return 0

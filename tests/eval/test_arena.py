@@ -19,6 +19,7 @@ from gunzi_env.rules import Rules
 from gunzi_eval import arena, duplicate
 from gunzi_eval.arena import Pair, as_json, measure
 from gunzi_eval.intervals import SHARE_DIGITS, Interval, figure
+from tests.odd_agents import High
 
 
 def gunzi(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -26,17 +27,6 @@ def gunzi(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         [sys.executable, "-m", "gunzi_env.cli", "arena", *arguments],
         capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, cwd=cwd,
     )  # fmt: skip
-
-
-class High:
-    """Always the legal action of the highest number: unlike uniform, and quick."""
-
-    name = "high"
-
-    def act(self, view: object, legal: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        return (legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1)).astype(np.int32)
-
-    def reset(self) -> None: ...
 
 
 def test_command_prints_a_table_and_writes_json(tmp_path: Path) -> None:

@@ -87,7 +87,11 @@ def test_everyone_against_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_pair_stops_when_its_interval_is_narrow(
-    tmp_path: Path, played: list[Task], monkeypatch: pytest.MonkeyPatch, alone: str
+    tmp_path: Path,
+    played: list[Task],
+    monkeypatch: pytest.MonkeyPatch,
+    alone: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Blocks of 5 deals: looked at after 10, 20 and 23 of them; at an agent that meets itself no more is to be seen."""
     monkeypatch.setattr(tournament, "FIRST_LOOK", 10)
@@ -97,6 +101,8 @@ def test_a_pair_stops_when_its_interval_is_narrow(
         config = dataclasses.replace(SMALL, agents=(*PLAYERS, "small2"), until=until, against="small2")
         pairs = json.loads(figures(config, tmp_path / "x.json"))["pairs"]
         assert [pair["deals"] for pair in pairs] == [*deals[::-1]]
+        shown = [line.split()[2] for line in capsys.readouterr().out.splitlines() if " small2 " in line]
+        assert shown == [str(pair["deals"]) for pair in pairs]
         for pair in pairs:
             mine = [task.number for task in played if task.a == pair["a"]]
             assert sum(mine) == pair["deals"]
