@@ -42,6 +42,7 @@ class Greedy:
     """Plays what its habits say; see :mod:`gunzi_agents.greedy`."""
 
     name = "greedy"
+    player = Player
 
     def __init__(self, weights: Weights | None = None, habits: Habits | None = None) -> None:
         self.weights = weights or Weights()
@@ -71,4 +72,4 @@ class Greedy:
             return greedy_setup.bid(view, legal, self.habits)
         decks = view.rules.decks
         cards = np.ascontiguousarray(legal[:, : decks * NUM_SLOTS].T).reshape(decks, NUM_SLOTS, len(view))
-        return CARD_PHASES[phase](Player(Reading(view), self.weights), cards, self.habits)
+        return CARD_PHASES[phase](self.player(Reading(view), self.weights), cards, self.habits)

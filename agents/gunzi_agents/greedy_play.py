@@ -146,7 +146,7 @@ class Player:
         run, left, top = self._endings()
         copies = np.arange(1, r.decks + 1, dtype=np.float32)[:, None, None]
         cost = np.where(self._pool(), self.cost - copies * (r.points * (ours - np.float32(w.kept))), -NEVER)
-        throw, price = _cheapest(cost, legal, v.need)
+        throw, price = cheapest(cost, legal, v.need)
         stay_out = ours * (v.trick_points + w.lead) - price + w.control * top
         # Taking the trick: its points, what the partner adds, the lead, and what then becomes of the last trick.
         number = owed.astype(np.float32) + 1
@@ -199,7 +199,7 @@ class Player:
         return np.where(v.best == PARTNER, safe[v.best_slot, r.row], partner * np.float32(0.7))
 
 
-def _cheapest(cost: Floats, legal: Flags, need: npt.NDArray[np.int16]) -> tuple[Slots, Floats]:
+def cheapest(cost: Floats, legal: Flags, need: npt.NDArray[np.int16]) -> tuple[Slots, Floats]:
     """The next unit of the cheapest cards to throw, and the price of all of them: ``[B]``, ``float32[B]``.
 
     A play is named largest multiplicity first, then from the highest slot down; what is found here is named so.

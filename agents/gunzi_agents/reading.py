@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_env import order, planes
-from gunzi_env.observe import View, unseen
+from gunzi_env.observe import View
+from gunzi_env.observe import unseen as unseen_cards
 from gunzi_env.order import TRUMP
 from gunzi_env.planes import NUM_SLOTS, Words, unpack
 
@@ -114,7 +115,7 @@ class Reading:
         self.masks: Words = self.layout.suit_mask[view.level].T  # [4, B]
         self.cards: Words = planes.add(view.hand, view.pending)  # [D, B] what I hold, half-made choices undone
         self.mine: Counts = counts(self.cards)  # [54, B]
-        self._left: Words = unseen(view)
+        self.unseen: Words = unseen_cards(view)
         self._chances: dict[int, tuple[Floats, Floats]] = {}
 
     def by_slot(self, of_suit: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -136,7 +137,7 @@ class Reading:
         has[ME] = False
         held = np.maximum(v.held, 1)
         answered = (v.trick[0, :, NEXT:] != 0).sum(axis=1)
-        elsewhere = planes.count(self._left) - 3 * v.held + answered * v.led_count
+        elsewhere = planes.count(self.unseen) - 3 * v.held + answered * v.led_count
         # Few trumps are buried: a kitty that the viewer does not know holds side cards.
         hidden = np.where(np.arange(4)[:, None] < TRUMP, elsewhere, elsewhere - self.rules.kitty_size)
         share = held / np.maximum(has.sum(axis=0) * held + np.maximum(hidden, 0), 1)
@@ -145,7 +146,7 @@ class Reading:
     @cached_property
     def out(self) -> Floats:
         """The chance that a seat has none of a side suit, ``float32[4 seats, 4 suits, B]``; 0 for trumps."""
-        left = planes.count(self._left[:, None] & self.masks)
+        left = planes.count(self.unseen[:, None] & self.masks)
         chance = (1 - np.minimum(self.shares, np.float32(0.999))) ** left
         chance[:, TRUMP] = 0
         return chance.astype(np.float32)
@@ -155,7 +156,7 @@ class Reading:
         """Shares as places in the table of chances; copies known with each seat; copies with nobody known."""
         v = self.view
         known = [counts(v.known[:, :, seat]) for seat in range(4)]
-        free = np.maximum(counts(self._left) - known[NEXT] - known[PARTNER] - known[PREVIOUS], 0)
+        free = np.maximum(counts(self.unseen) - known[NEXT] - known[PARTNER] - known[PREVIOUS], 0)
         steps = (self.shares * _STEPS + 0.5).astype(np.intp) * (self.decks + 1)
         return steps, known, free
 

@@ -1,0 +1,50 @@
+"""Easier opponents: bots that are somebody else now and then.
+
+Who plays a decision is drawn from its key, so a mixed bot is as reproducible as those it is mixed from.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gunzi_agents.base import Agent
+from gunzi_agents.uniform import Uniform
+from gunzi_env.deal import mix
+from gunzi_env.observe import View
+
+BLUNDERS = {"easy": 0.3, "medium": 0.12, "hard": 0.04}
+"""Of ``NAME@LEVEL``: how often it plays at random."""
+
+_SALT = np.uint64(0x6D69786564)
+_UNIT = 2.0**-64
+
+
+class Mixed:
+    """Two bots in one: a decision is the second one's with the chance ``share``, else the first one's."""
+
+    def __init__(self, first: Agent, second: Agent, share: float, name: str | None = None) -> None:
+        if not 0 <= share <= 1:
+            raise ValueError(f"share is {share}: it must be within 0..1")
+        self.agents = (first, second)
+        self.share = share
+        self.name = name or f"mixed({first.name}, {second.name}, share={share:g})"
+
+    def reset(self) -> None:
+        """Both forget everything."""
+        for agent in self.agents:
+            agent.reset()
+
+    def act(self, view: View, legal: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
+        """See :meth:`gunzi_agents.base.Agent.act`."""
+        second = mix(keys, _SALT) * _UNIT < self.share
+        actions = np.zeros(len(view), np.int32)
+        for agent, rows in zip(self.agents, (np.flatnonzero(~second), np.flatnonzero(second)), strict=True):
+            if len(rows):
+                actions[rows] = agent.act(view.rows(rows), legal[rows], keys[rows])
+        return actions
+
+
+def weak(agent: Agent, blunders: float, name: str | None = None) -> Mixed:
+    """The bot, but a decision is random with the chance ``blunders``."""
+    return Mixed(agent, Uniform(), blunders, name or f"weak({agent.name}, blunders={blunders:g})")
