@@ -298,7 +298,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # Rewards and API
     Mutant(
-        "partners paid apart", "the reward goes to neighbours instead of partners", "gunzi_env/vector.py",
+        "partners paid apart", "the reward goes to neighbours instead of partners", "gunzi_env/episodes.py",
         "np.stack([team, -team, team, -team], axis=1)", "np.stack([team, team, -team, -team], axis=1)",
         ("tests/test_engine.py",),
     ),
