@@ -75,7 +75,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         skip_forced: bool = False,
     ) -> None:
         """``reward``: see :func:`gunzi_env.episodes.team_rewards`; ``observation="dict"`` gives the encoding's pieces
-        by name; ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays decisions without a choice."""
+        by name; ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays what leaves no choice."""
         super().__init__()
         self.rules = load_rules(rules)
         self.episode: Episode = episode

@@ -164,7 +164,7 @@ class Worker:
     """The process number ``rank``, from 1, seen from its parent."""
 
     def __init__(self, settings: Settings, board: Board, memory: Any, rank: int, own: slice) -> None:
-        """Start it for the tables ``own``; ``memory`` is the board's as multiprocessing hands it on. See :meth:`meet`."""
+        """Start it for the tables ``own`` and do not wait; ``memory`` is the board's, as multiprocessing passes it."""
         processes = len(board.asked)
         self.name = f"worker {rank} of {processes - 1} (tables {own.start}..{own.stop - 1})"
         self._asked, self._answered, self._number = _counter(board.asked[rank]), _counter(board.answered[rank]), 0
