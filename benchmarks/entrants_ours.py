@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,9 @@ class UniformPolicy:
         # Of the flat array: to pack row by row takes several times as long.
         octets = np.packbits(self.padded.reshape(-1), bitorder="little")
         words = octets.view(np.uint64).reshape(len(legal), -1).T.copy()
-        ends = np.cumsum(planes.bits(words), axis=0, dtype=np.uint8)
+        ends = planes.bits(words)
+        for before, here in pairwise(ends):  # np.cumsum takes ten times as long here
+            here += before
         rank = (self.draws.random(len(legal), np.float32) * ends[-1]).astype(np.uint8)
         beyond = rank >= ends[:-1]
         chosen = words[0]

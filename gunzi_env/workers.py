@@ -143,7 +143,7 @@ def _serve(line: Connection, memory: Any, settings: Settings, num: int, processe
             answer = getattr(member, request)(*arguments)
             line.send(answer)
             answered[0] = number
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):  # the parent has closed the pipe
         return
     except Exception as error:
         line.send(Failure(traceback.format_exception_only(error)[-1].strip(), traceback.format_exc()))
