@@ -71,8 +71,25 @@ class Result:
     gain: Int8  # [N, 2] levels gained before R9.2, teams {0, 2} and {1, 3}
     match_winner: Int8  # [N] team, -1 for none
 
+    @classmethod
+    def made(cls, num: int, make: Make = np.empty) -> Result:
+        """Arrays for ``num`` tables."""
+        kinds = {"score": np.int16, "dealer": np.int8, "dug": np.bool_, "winner_dealers": np.bool_}
+        arrays = {name: make((num,), kind) for name, kind in kinds.items()}
+        return cls(**arrays, gain=make((num, 2), np.int8), match_winner=make((num,), np.int8))
 
-@dataclass(frozen=True, eq=False)
+    def each(self, change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Result:
+        """The same with every array changed."""
+        return Result(**{name: change(array) for name, array in vars(self).items()})
+
+    def write(self, t: Tables) -> None:
+        """Take it from tables where hands have just ended."""
+        self.score[:], self.dealer[:], self.dug[:] = t.score, t.dealer, t.dug
+        np.less(t.score, t.rules.take, out=self.winner_dealers)
+        self.gain[:], self.match_winner[:] = t.gain, t.match_winner
+
+
+@dataclass(eq=False)
 class Outcome:
     """What a step brings at N tables besides the View and the legal actions."""
 
@@ -80,20 +97,18 @@ class Outcome:
     done: Flags  # [N] has the episode ended?
     over: Flags  # [N] has a hand ended?
     points: Int16  # [N] change of S, positive for team {0, 2}'s good
-    result: Result
+    result: Result | None = None
+    """Made when a hand has ended, if it is not there yet."""
 
     @classmethod
     def made(cls, num: int, make: Make = np.empty) -> Outcome:
-        """Arrays for ``num`` tables, to be written by :meth:`Share.advance`."""
-        kinds = {"score": np.int16, "dealer": np.int8, "dug": np.bool_, "winner_dealers": np.bool_}
-        result = {name: make((num,), kind) for name, kind in kinds.items()}
-        result |= {"gain": make((num, 2), np.int8), "match_winner": make((num,), np.int8)}
+        """Arrays for ``num`` tables, to be written by :meth:`Share.advance`; no result yet."""
         flags = make((num,), np.bool_), make((num,), np.bool_)
-        return cls(make((num, 4), np.float32), *flags, make((num,), np.int16), Result(**result))
+        return cls(make((num, 4), np.float32), *flags, make((num,), np.int16))
 
     def each(self, change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Outcome:
         """The same with every array changed: a part of it, or a copy."""
-        result = Result(**{name: change(array) for name, array in vars(self.result).items()})
+        result = self.result.each(change) if self.result else None
         return Outcome(change(self.rewards), change(self.done), change(self.over), change(self.points), result)
 
 
@@ -145,7 +160,10 @@ class Share:
         np.equal(t.phase, Phase.OVER, out=out.over)
         over = np.flatnonzero(out.over)
         out.done[:] = False
-        self._write_result(out.result)
+        if len(over) and not out.result:
+            out.result = Result.made(t.num)
+        if out.result:
+            out.result.write(t)
         if len(over):
             team = team_rewards(t, over, settings.reward, settings.deal_value)
             out.rewards[over] = np.stack([team, -team, team, -team], axis=1)
@@ -176,12 +194,6 @@ class Share:
     def illegal(self, n: int, action: int) -> IllegalAction:
         """The error for an action that is not legal at the share's table ``n``, by the environment's number."""
         return engine.illegal(self.tables, n, action, name=self.first + n)
-
-    def _write_result(self, out: Result) -> None:
-        t = self.tables
-        out.score[:], out.dealer[:], out.dug[:] = t.score, t.dealer, t.dug
-        np.less(t.score, t.rules.take, out=out.winner_dealers)
-        out.gain[:], out.match_winner[:] = t.gain, t.match_winner
 
     def _go_on(self, g: Index) -> None:
         if self.settings.episode == "hand":

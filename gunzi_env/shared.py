@@ -16,14 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_env import actions, observe, views
-from gunzi_env.episodes import Make, Outcome
+from gunzi_env.episodes import Make, Outcome, Result
 from gunzi_env.planes import U64, Words
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Flags, Index, Int8
 from gunzi_env.views import View
 
-BLOCKS = 3
-"""Blocks for what is seen. The last is never lent: from it the caller gets copies while he still has the others."""
+BLOCKS = 4
+"""Blocks for what is seen; a loop holds one of them while the next is written. The last is never lent: a caller who
+keeps all the others gets copies of it."""
 _SPARE = BLOCKS - 1
 _ALIGNED = 64
 """Bytes; no two arrays share a line of the processor's cache."""
@@ -76,6 +77,8 @@ class Board:
         self.phase: Int8 = cut((num,), np.int8)
         self.seat: Int8 = cut((num,), np.int8)
         self.outcome = Outcome.made(num, cut)
+        # Another process may have hands that ended: then the whole result counts.
+        self.outcome.result = Result.made(num, cut)
         self.privileged: Bytes = cut((num, observe.privileged_size(rules)), np.uint8)
         self._first_block = cut.used
         counter = Cutter()

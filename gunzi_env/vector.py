@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_env import actions
-from gunzi_env.episodes import Episode, Outcome, Result, Reward, Rewards, Settings, Share, check_episode
+from gunzi_env.episodes import Episode, Result, Reward, Rewards, Settings, Share, check_episode
 from gunzi_env.planes import Words
 from gunzi_env.pool import Pool, WorkerLost, shares
 from gunzi_env.rules import Rules, load_rules
@@ -61,7 +61,7 @@ class VectorEnv:
         self._played: Share | Pool = Share(settings, num_tables) if num_workers == 1 else Pool(settings, parts)
         self.points = np.zeros(num_tables, np.int16)
         """Change of S in the last step, positive for team {0, 2}'s good: ``int16[N]``."""
-        self.result = Outcome.made(num_tables, np.zeros).result
+        self.result = Result.made(num_tables, np.zeros)
         self._begun = False
 
     def reset(self) -> tuple[View, npt.NDArray[np.bool_]]:
@@ -81,7 +81,7 @@ class VectorEnv:
             raise ValueError("call reset() before step()")
         outcome, (view, legal) = self._played.step(actions)
         self.points = outcome.points
-        if outcome.over.any():
+        if outcome.result and outcome.over.any():
             self.result = outcome.result
         return view, legal, outcome.rewards, outcome.done
 

@@ -312,6 +312,17 @@ MUTANTS: tuple[Mutant, ...] = (
         "self.truncations = dict.fromkeys(AGENTS, True)", "self.terminations = dict.fromkeys(AGENTS, True)",
         ("tests/test_pettingzoo.py",),
     ),
+    # Several processes do not play what one plays
+    Mutant(
+        "lent twice", "what was returned is overwritten by a later step", "gunzi_env/shared.py",
+        "if lent is None or lent() is None:", "if lent is None or number:",
+        ("tests/test_workers.py",),
+    ),
+    Mutant(
+        "workers play the same deals", "forked workers all played identical games", "gunzi_env/pool.py",
+        '[(ids[part],) for part in self._parts]', '[(ids[: part.stop - part.start],) for part in self._parts]',
+        ("tests/test_workers.py",),
+    ),
     # The compiled play is not the vectorised one
     Mutant(
         "compiled: equal card played later wins", "an equal card played later wins", KERNELS,
