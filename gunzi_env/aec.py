@@ -30,11 +30,11 @@ from gunzi_env import engine, observe, position, record, render, starts
 from gunzi_env.cards import parse_cards
 from gunzi_env.deal import draw_of_deck, start_keys
 from gunzi_env.engine import IllegalAction
+from gunzi_env.episodes import Episode, Reward, check_episode, team_rewards
 from gunzi_env.observe import View
 from gunzi_env.rulebook import ONE_TABLE, parse_level
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import NOBODY, Phase, Tables
-from gunzi_env.vector import Episode, Reward, check_episode, team_rewards
 
 AGENTS = [f"player_{seat}" for seat in range(4)]
 _OPTIONS = ("levels", "dealer", "blood", "deal", "position", "record")
@@ -74,8 +74,8 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         deal_value: float = 0.5,
         skip_forced: bool = False,
     ) -> None:
-        """``reward``: see :func:`gunzi_env.vector.team_rewards`; ``observation="dict"`` gives the encoding's pieces by
-        name; ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays decisions without a choice."""
+        """``reward``: see :func:`gunzi_env.episodes.team_rewards`; ``observation="dict"`` gives the encoding's pieces
+        by name; ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays what leaves no choice."""
         super().__init__()
         self.rules = load_rules(rules)
         self.episode: Episode = episode

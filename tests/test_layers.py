@@ -32,6 +32,10 @@ LAYERS: list[set[str]] = [
     {"gunzi_env.observe"},
     {f"gunzi_env.{name}" for name in ("starts", "case", "branches", "resample", "record", "rulebook", "render")}
     | {f"gunzi_env.position{name}" for name in ("", "_checks", "_seen", "_text")},
+    {"gunzi_env.episodes"},
+    {"gunzi_env.shared"},
+    {"gunzi_env.workers"},
+    {"gunzi_env.pool"},
     {f"gunzi_env.{name}" for name in ("vector", "aec", "solo", "testing", "adapters")},
     {"gunzi_env", "gunzi_env.cli"},
     {"gunzi_agents"},
