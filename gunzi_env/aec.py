@@ -26,7 +26,7 @@ from gymnasium.utils import seeding
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from gunzi_env import engine, observe, position, record, render, starts
+from gunzi_env import engine, equity, observe, position, record, render, starts
 from gunzi_env.cards import parse_cards
 from gunzi_env.deal import draw_of_deck, start_keys
 from gunzi_env.engine import IllegalAction
@@ -80,6 +80,8 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self.rules = load_rules(rules)
         self.episode: Episode = episode
         self.reward = check_episode(episode, reward)
+        if self.reward == "equity":
+            equity.table(self.rules)
         if render_mode not in (None, *_RENDER_MODES):
             raise ValueError(f"unknown render_mode {render_mode!r}: use None or {', '.join(_RENDER_MODES)}")
         if observation not in ("flat", "dict"):

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import engine, observe, starts
+from gunzi_env import engine, equity, observe, starts
 from gunzi_env.deal import start_keys
 from gunzi_env.observe import View
 from gunzi_env.planes import Words
@@ -24,7 +24,7 @@ from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import NOBODY, Flags, Index, Int8, Int16, Phase, Tables
 
 Episode = Literal["hand", "match"]
-Reward = Literal["levels", "points", "match"]
+Reward = Literal["levels", "points", "match", "equity"]
 Rewards = npt.NDArray[np.float32]
 
 
@@ -58,7 +58,10 @@ def team_rewards(t: Tables, g: Index, reward: Reward, deal_value: float) -> Rewa
 
     ``levels``: levels gained less those lost (before R9.2), and ``deal_value`` to the side that deals next.
     ``points``: (S - take) / take for the attackers, at most 1. ``match``: 1 for a match won, -1 for one lost.
+    ``equity``: by how much the hand changed the chance to win the match, see :func:`gunzi_env.equity.gained`.
     """
+    if reward == "equity":
+        return equity.gained(t, g).astype(np.float32)
     dealers_even = (t.dealer[g] & 1) == 0
     if reward == "points":
         margin = np.clip((t.score[g] - t.rules.take) / t.rules.take, -1, 1)
@@ -92,6 +95,8 @@ class VectorEnv:
         self.rules = load_rules(rules)
         self.episode: Episode = episode
         self.reward = check_episode(episode, reward)
+        if self.reward == "equity":
+            equity.table(self.rules)  # now, not at the end of the first hand, is the time to say that there is none
         self.deal_value = deal_value
         self.skip_forced = skip_forced
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
