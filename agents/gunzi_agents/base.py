@@ -28,6 +28,10 @@ class Agent(Protocol):
 
     ``keys`` are the only randomness an agent may use: uint64 hashes of (seed, deal, seat, ply), the same whoever plays,
     so that a result does not depend on batches, on processes or on what was played before.
+
+    Two attributes are asked for where an agent has them. ``block``, an int: the arena deals at most so many deals at a
+    time (1 to 256, and 256 without it), so that a slow agent can be interrupted. ``identity``, a text: what the name
+    does not say, such as a hash of the weights; games of another identity are never taken for this agent's.
     """
 
     name: str

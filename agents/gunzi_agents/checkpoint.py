@@ -60,11 +60,12 @@ class CheckpointError(ValueError):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a file holds, verified: ``meta`` (plain JSON types) and ``tensors`` by name."""
+    """What a file holds, verified: ``meta`` (plain JSON types), ``tensors`` by name, and the ``digest`` of it all."""
 
     path: Path
     meta: dict[str, Any]
     tensors: dict[str, npt.NDArray[Any]]
+    digest: str
 
     @property
     def rules(self) -> Rules:
@@ -200,7 +201,7 @@ def read(path: str | Path) -> Checkpoint:
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         theirs = meta.get("format") if isinstance(meta, dict) else None
         raise CheckpointError(path, f"has format {theirs}, this version reads {FORMAT}")
-    return Checkpoint(path, meta, tensors)
+    return Checkpoint(path, meta, tensors, raw[start : start + 64].decode())
 
 
 def listing(run: str | Path) -> list[Path]:

@@ -21,10 +21,11 @@ MIN_ROWS = 8
 class NeuralAgent:
     """Plays the action with the largest logit; of equals the lowest number. Deterministic: the keys are not used."""
 
-    def __init__(self, net: ActorCritic, rules: Rules, name: str) -> None:
+    def __init__(self, net: ActorCritic, rules: Rules, name: str, identity: str = "") -> None:
         self.net = net.eval()
         self.rules = rules
         self.name = name
+        self.identity = identity
 
     def act(self, view: View, legal: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
         """One action for each row; see :class:`gunzi_agents.base.Agent`."""
@@ -74,4 +75,7 @@ def load(spec: str | Path, rules: Rules, *, same_rules: bool = True) -> NeuralAg
         CheckpointError: naming the file and the reason.
     """
     found, _ = checkpoint.load(spec)
-    return NeuralAgent(network(found, rules, same_rules=same_rules), rules, str(spec).rstrip("/"))
+    # On as many cores as there happen to be the logits would round differently; and processes share the machine.
+    torch.set_num_threads(1)
+    net = network(found, rules, same_rules=same_rules)
+    return NeuralAgent(net, rules, str(spec).rstrip("/"), identity=found.digest)

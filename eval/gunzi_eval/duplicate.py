@@ -1,34 +1,42 @@
 """Duplicate deals: each deal is played twice on the same cards, the teams exchanged.
 
 Luck of the cards falls on both sides alike, so what is left is how they were played. Deals come in fixed blocks of
-256: networks' floats depend a little on the batch they are computed in, and fixed blocks make a result a function
-of (agents, rules, seed, deals) alone.
+256 (fewer, where an agent asks for it): networks' floats depend a little on the batch they are computed in, and fixed
+blocks make a result a function of (agents, rules, seed, deals) alone.
 
-Within a block the tables 0..n-1 have agent a in team 0 ({0, 2}), the tables n..2n-1 have it in team 1. Each agent
+With *rotations* a deal is played four times as often: its four hands move on by 0, 1, 2 and 3 seats, while dealer,
+levels and kitty stay where they are, and the teams are exchanged at each. (To turn the dealer along with the hands
+would be the exchange of the teams once more: the rules know no seat by its number, R11.)
+
+Within a block the first half of the tables has agent a in team 0 ({0, 2}), the second half has it in team 1. Each agent
 meets its rows with its own team-0 tables first, so that exchanging the agents gives both exactly the batches they
 had before, and mirrored figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_agents.base import Agent
+from gunzi_agents.base import Agent, AgentError
 from gunzi_env import engine, observe, starts
-from gunzi_env.deal import mix, start_keys
+from gunzi_env.deal import mix, shuffle, start_keys
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
+from gunzi_eval.hands import Figures, Hands
 
 BLOCK = 256
+"""Deals a block, at most."""
+ROTATIONS = 4
 MAX_HANDS = 200
 """A match that has not ended after so many hands counts half for each side; the longest of 12,000 at random took 35."""
 
 # Streams of the seed: what it is drawn for.
-_HANDS, _MATCHES = np.uint64(1), np.uint64(2)
+_HANDS, _MATCHES, _ROTATED = np.uint64(1), np.uint64(2), np.uint64(3)
 
 Progress = Callable[[int], None]
 
@@ -40,18 +48,6 @@ class AgentFault(ValueError):
 
 
 @dataclass(frozen=True)
-class Figures:
-    """One value a deal, float64[deals], from the first agent's view, each the mean of the deal's two tables."""
-
-    levels: npt.NDArray[np.float64]
-    """R9's gain of the own side before R9.2, minus the other's."""
-    points: npt.NDArray[np.float64]
-    """S - take when attacking, take - S when dealing."""
-    hands_won: npt.NDArray[np.float64]
-    """1 where S decided for the own side (R9), else 0."""
-
-
-@dataclass(frozen=True)
 class _Seating:
     """Who sits where: the agents, the team 0 or 1 of the first one at each table, and what decisions are keyed by."""
 
@@ -59,12 +55,23 @@ class _Seating:
     team: npt.NDArray[np.int8]
     deal: npt.NDArray[np.uint64]
     key: npt.NDArray[np.uint64]
+    rotation: npt.NDArray[np.uint8]
+    """By how many seats the hands of the deal have moved on."""
 
     @classmethod
-    def of(cls, agents: tuple[Agent, Agent], deals: npt.NDArray[np.uint64], seed: int, stream: np.uint64) -> _Seating:
-        both = np.concatenate([deals, deals])
-        team = np.repeat(np.array([0, 1], np.int8), len(deals))
-        return cls(agents, team, both, mix(np.uint64(seed), stream, both))
+    def of(
+        cls,
+        agents: tuple[Agent, Agent],
+        deals: npt.NDArray[np.uint64],
+        seed: int,
+        stream: np.uint64,
+        rotations: int = 1,
+    ) -> _Seating:
+        deal = np.tile(deals, 2 * rotations)
+        rotation = np.tile(np.repeat(np.arange(rotations, dtype=np.uint8), len(deals)), 2)
+        team = np.repeat(np.array([0, 1], np.int8), rotations * len(deals))
+        key = mix(np.uint64(seed), stream, deal)
+        return cls(agents, team, deal, np.where(rotation == 0, key, mix(key, _ROTATED, rotation)), rotation)
 
     def rows(self, number: int, tables: Tables, live: npt.NDArray[np.bool_]) -> Index:
         """The tables where agent ``number`` is to move, its own team-0 tables first."""
@@ -145,45 +152,61 @@ def _play_hands(seats: _Seating, tables: Tables, plies: npt.NDArray[np.int64]) -
         engine.step(tables, actions, skip_forced=True)
 
 
-def _figures(tables: Tables, team: npt.NDArray[np.int8], rules: Rules) -> Figures:
-    """The figures of finished tables, table by table, from the view of each table's ``team``."""
-    rows = np.arange(tables.num)
-    attacks = (tables.dealer & 1) != team
-    over = tables.score.astype(np.float64) - rules.take
-    gain = tables.gain.astype(np.float64)
-    return Figures(
-        levels=gain[rows, team] - gain[rows, 1 - team],
-        points=np.where(attacks, over, -over),
-        hands_won=(attacks == (over >= 0)).astype(np.float64),
-    )
+def hands_of_block(
+    agents: tuple[Agent, Agent], rules: Rules, deals: npt.NDArray[np.uint64], seed: int, rotations: int = 1
+) -> Hands:
+    """Play deals by number (uint64[n]), each at 2 * ``rotations`` tables, as one batch; agents are reset before."""
+    for agent in agents:
+        agent.reset()
+    seats = _Seating.of(agents, deals, seed, _HANDS, rotations)
+    tables = Tables(rules, len(seats.deal))
+    everyone = np.arange(tables.num)
+    engine.reset(tables, seed, table_ids=seats.deal, begin=False)
+    levels, dealer, blood = starts.sample(rules, start_keys(tables, everyone))
+    rotated = {"draw": _moved_on(rules, shuffle(tables, everyone), seats.rotation)} if rotations > 1 else {}
+    engine.begin_hand(tables, everyone, levels=levels, dealer=dealer, blood=blood, **rotated)
+    _play_hands(seats, tables, np.zeros(tables.num, np.int64))
+    return Hands.of(tables, seats.team, len(deals))
+
+
+def _moved_on(rules: Rules, draw: npt.NDArray[np.uint8], seats: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Deals ``uint8[N, D, 54]`` in which each hand has gone ``seats[N]`` seats on; the kitty stays.
+
+    Should such a deal name no suit, the cards dealt again (R4.8) are those of the deal's other tables, unmoved.
+    """
+    moved = (draw & ~np.uint8(3)) | ((draw + seats[:, None, None]) & np.uint8(3))
+    out = np.where(draw < rules.num_dealt, moved, draw)
+    out.sort(axis=1)  # copies in dealing order, as the deal has them
+    return out
 
 
 def play_block(agents: tuple[Agent, Agent], rules: Rules, deals: npt.NDArray[np.uint64], seed: int) -> Figures:
     """Play deals by number (uint64[n]) twice each, as one batch; agents are reset before."""
+    return hands_of_block(agents, rules, deals, seed).figures()
+
+
+def block_size(*agents: Agent) -> int:
+    """Deals a block between these agents: 256, or the fewest that one of them asks for.
+
+    Raises:
+        AgentError: an agent asks for something else than 1 to 256.
+    """
+    sizes = [BLOCK]
     for agent in agents:
-        agent.reset()
-    seats = _Seating.of(agents, deals, seed, _HANDS)
-    tables = Tables(rules, 2 * len(deals))
-    everyone = np.arange(tables.num)
-    engine.reset(tables, seed, table_ids=seats.deal, begin=False)
-    levels, dealer, blood = starts.sample(rules, start_keys(tables, everyone))
-    engine.begin_hand(tables, everyone, levels=levels, dealer=dealer, blood=blood)
-    _play_hands(seats, tables, np.zeros(tables.num, np.int64))
-    return _mean_of_halves(_figures(tables, seats.team, rules))
+        size: Any = getattr(agent, "block", BLOCK)
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= 256:
+            raise AgentError(f"agent {agent.name!r} asks for blocks of {size!r} deals, allowed are 1 to 256")
+        sizes.append(size)
+    return min(sizes)
 
 
-def _mean_of_halves(figures: Figures) -> Figures:
-    halves = {f.name: np.split(getattr(figures, f.name), 2) for f in fields(figures)}
-    return Figures(**{name: (first + second) / 2 for name, (first, second) in halves.items()})
+def blocks(deals: int, size: int) -> list[npt.NDArray[np.uint64]]:
+    """The numbers 0..deals-1 in blocks.
 
-
-def blocks(deals: int) -> list[npt.NDArray[np.uint64]]:
-    """The numbers 0..deals-1 in blocks of 256.
-
-    >>> [len(block) for block in blocks(600)]
+    >>> [len(block) for block in blocks(600, 256)]
     [256, 256, 88]
     """
-    return [np.arange(first, min(first + BLOCK, deals), dtype=np.uint64) for first in range(0, deals, BLOCK)]
+    return [np.arange(first, min(first + size, deals), dtype=np.uint64) for first in range(0, deals, size)]
 
 
 def play(
@@ -201,15 +224,23 @@ def play(
     Raises:
         AgentFault: an agent crashed or played an illegal action.
     """
+    return play_hands(agents, rules, deals, seed, progress).figures()
+
+
+def play_hands(
+    agents: tuple[Agent, Agent],
+    rules: Rules,
+    deals: int,
+    seed: int,
+    progress: Progress = lambda done: None,
+    rotations: int = 1,
+) -> Hands:
+    """As :func:`play`, with all that is kept of each table."""
     parts = []
-    for block in blocks(deals):
-        parts.append(play_block(agents, rules, block, seed))
+    for block in blocks(deals, block_size(*agents)):
+        parts.append(hands_of_block(agents, rules, block, seed, rotations))
         progress(len(block))
-    return _joined(parts)
-
-
-def _joined(parts: Sequence[Figures]) -> Figures:
-    return Figures(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Figures)})
+    return Hands.joined(parts)
 
 
 def play_matches(
@@ -221,15 +252,16 @@ def play_matches(
         float64[matches], the share of its two matches that the first agent won.
     """
     parts = []
-    for block in blocks(matches):
-        parts.append(_match_block(agents, rules, block, seed))
+    for block in blocks(matches, block_size(*agents)):
+        parts.append(matches_of_block(agents, rules, block, seed))
         progress(len(block))
     return np.concatenate(parts)
 
 
-def _match_block(
+def matches_of_block(
     agents: tuple[Agent, Agent], rules: Rules, numbers: npt.NDArray[np.uint64], seed: int
 ) -> npt.NDArray[np.float64]:
+    """Play matches by number (uint64[n]) twice each, as one batch: the shares of :func:`play_matches`."""
     for agent in agents:
         agent.reset()
     seats = _Seating.of(agents, numbers, seed, _MATCHES)

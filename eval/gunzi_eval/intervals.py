@@ -1,15 +1,20 @@
 """Means with 95 % intervals over independent deals.
 
-A deal's figure is already the average of its two tables, so deals are independent and equally distributed, and
+A deal's figure is already the average of its tables, so deals are independent and equally distributed, and
 Student's interval mean ± t * s / sqrt(n) is the right one: exact for normal data, and with a thousand deals the
 mean is as good as normal whatever one deal's figure looks like. Against a bootstrap it has three gains here: it
 needs no random numbers, it is wider where there are few deals (percentile bootstraps are too narrow there), and
-mirrored data give the mirrored interval to the last bit.
+mirrored data give the mirrored interval to the last bit. The bootstrap is there too, for whoever doubts it
+(:func:`bootstrap`).
+
+Some figures are of a part of a deal's hands, such as those where a side attacks: sums over deals of ``values``, divided
+by sums of ``weights``. Both methods take such ratios; of equal weights they are the mean.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -17,6 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 LEVEL = 0.95
+RESAMPLES = 1999
+"""Of a bootstrap: 95 % of the 2,000 gaps between so many sorted means is a whole number of them."""
+SHARE_DIGITS = 12
+"""Shares are rounded to so many: what the other side sees, 1 - share, then mirrors it to the last digit shown."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,57 @@ def figure(interval: Interval, digits: int, scale: float = 1.0, signed: bool = T
     return f"{mean} [one deal]" if bounds[0] is None else f"{mean} [{bounds[0]}, {bounds[1]}]"
 
 
-def mean_interval(values: npt.NDArray[np.float64]) -> Interval:
+Values = npt.NDArray[np.float64]
+Method = Callable[[Values, Values], Interval]
+"""(values, weights), float64[n] each, n >= 1, to the interval of sum(values) / sum(weights)."""
+
+
+def student_interval(values: Values, weights: Values) -> Interval:
+    """Student's interval; of a ratio by its linear part (Cochran, Sampling Techniques, 1977, section 6.4).
+
+    >>> student_interval(np.array([1.0, 0.0, 4.0]), np.array([1.0, 0.0, 1.0])).mean
+    2.5
+    """
+    count, mean = len(values), _ratio(values, weights)
+    if count == 1:
+        return Interval(mean, None, None)
+    spread = math.sqrt(float(np.sum((values - mean * weights) ** 2)) / (count - 1))
+    half = student(count - 1) * spread / math.sqrt(count) / float(np.mean(weights))
+    return Interval(mean, mean - half, mean + half)
+
+
+def bootstrap(seed: int) -> Method:
+    """The percentile interval over deals drawn with repetition (Efron and Tibshirani 1993, chapter 13).
+
+    Which deals are drawn hangs on ``seed`` and their number alone, so that all figures of a pair are of the same draws
+    and mirrored data give the mirrored interval to the last bit.
+    """
+
+    def interval(values: Values, weights: Values) -> Interval:
+        count, mean = len(values), _ratio(values, weights)
+        if count == 1:
+            return Interval(mean, None, None)
+        rng = np.random.default_rng(seed)
+        found: list[float] = []
+        while len(found) < RESAMPLES:
+            drawn = rng.integers(0, count, count)
+            if weights[drawn].any():  # else this draw of few deals has no such hand
+                found.append(_ratio(values[drawn], weights[drawn]))
+        found.sort()
+        outside = round((RESAMPLES + 1) * (1 - LEVEL) / 2)
+        return Interval(mean, found[outside - 1], found[-outside])
+
+    return interval
+
+
+def _ratio(values: Values, weights: Values) -> float:
+    total = float(np.sum(weights))
+    if not total:
+        raise ValueError("no deals: a mean needs at least one")
+    return float(np.sum(values)) / total
+
+
+def mean_interval(values: Values, method: Method = student_interval) -> Interval:
     """The mean of float64[n], n >= 1, with its interval.
 
     If all deals agree the interval is that one value: an agent against itself is exactly 0.
@@ -86,18 +145,11 @@ def mean_interval(values: npt.NDArray[np.float64]) -> Interval:
     >>> mean_interval(np.array([2.0]))
     Interval(mean=2.0, low=None, high=None)
     """
-    count = len(values)
-    if count == 0:
-        raise ValueError("no deals: a mean needs at least one")
-    mean = float(np.mean(values))
-    if count == 1:
-        return Interval(mean, None, None)
-    half = student(count - 1) * float(np.std(values, ddof=1)) / math.sqrt(count)
-    return Interval(mean, mean - half, mean + half)
+    return method(values, np.ones(len(values)))
 
 
-def share_interval(values: npt.NDArray[np.float64]) -> Interval:
-    """The same for shares in 0..1, kept within 0..1.
+def share_interval(values: Values, weights: Values | None = None, method: Method = student_interval) -> Interval:
+    """The same for shares in 0..1, kept within 0..1; with ``weights``, ``values`` of so many hands.
 
     Where every deal was won (or lost) outright the spread is zero, though the next deal may well be lost: the bound
     is then the share under which n wins in a row would still come with a chance of 2.5 %.
@@ -106,12 +158,18 @@ def share_interval(values: npt.NDArray[np.float64]) -> Interval:
     >>> interval.mean, round(interval.low, 3), interval.high
     (1.0, 0.832, 1.0)
     """
-    plain = mean_interval(values)
-    if plain.low is None or plain.high is None:
-        return plain
-    unanimous = ((1 - LEVEL) / 2) ** (1 / len(values))
-    if np.all(values == 1.0):
-        return Interval(1.0, unanimous, 1.0)
-    if np.all(values == 0.0):
-        return Interval(0.0, 0.0, 1.0 - unanimous)
-    return Interval(plain.mean, max(0.0, plain.low), min(1.0, plain.high))
+    weights = np.ones(len(values)) if weights is None else weights
+    found = method(values - weights / 2, weights)  # about the middle, where both sides look alike
+    if found.low is None or found.high is None:
+        return Interval(_share(found.mean), None, None)
+    low, high = found.low, found.high
+    unanimous = ((1 - LEVEL) / 2) ** (1 / np.count_nonzero(weights))
+    if found.mean == 0.5:
+        low = unanimous - 0.5
+    if found.mean == -0.5:
+        high = 0.5 - unanimous
+    return Interval(_share(found.mean), _share(max(-0.5, low)), _share(min(0.5, high)))
+
+
+def _share(above_half: float) -> float:
+    return round(0.5 + above_half, SHARE_DIGITS)

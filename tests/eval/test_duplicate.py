@@ -13,7 +13,8 @@ from gunzi_env.deal import deck_of_draw, mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval import duplicate
-from gunzi_eval.duplicate import AgentFault, Figures, blocks, play, play_block, play_matches
+from gunzi_eval.duplicate import AgentFault, blocks, play, play_block, play_matches
+from gunzi_eval.hands import Figures, Hands
 
 RULES = Rules.preset("dalian")
 
@@ -79,7 +80,7 @@ def test_a_deal_is_the_same_alone_and_in_a_block() -> None:
 
 
 def test_blocks_are_fixed_and_joined_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [(int(block[0]), len(block)) for block in blocks(600)] == [(0, 256), (256, 256), (512, 88)]
+    assert [(int(block[0]), len(block)) for block in blocks(600, 256)] == [(0, 256), (256, 256), (512, 88)]
     whole = values(play((Uniform(), Lowest()), RULES, deals=20, seed=1))
     monkeypatch.setattr(duplicate, "BLOCK", 7)
     done: list[int] = []
@@ -129,7 +130,7 @@ def test_figures_follow_their_definitions() -> None:
     tables.score[:] = [100, 100, 120, 300]
     tables.gain[:] = [[2, 0], [0, 1], [0, 1], [1, 0]]
     team = np.array([0, 0, 1, 1], np.int8)
-    figures = duplicate._figures(tables, team, RULES)
+    figures = Hands.of(tables, team, 4).figures()
     np.testing.assert_array_equal(figures.levels, [2, -1, 1, -1])
     # dealing: take - S; attacking: S - take
     np.testing.assert_array_equal(figures.points, [20, -20, 0, -180])

@@ -14,7 +14,8 @@ from gunzi_agents import registry
 from gunzi_agents.networks import ActorCritic
 from gunzi_agents.neural import NeuralAgent
 from gunzi_env.rules import Rules
-from gunzi_eval.duplicate import Figures, play_block
+from gunzi_eval.duplicate import play_block
+from gunzi_eval.hands import Figures
 from gunzi_eval.intervals import Interval, mean_interval, share_interval
 from gunzi_train.distributed import Group
 

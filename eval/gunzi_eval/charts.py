@@ -1,0 +1,82 @@
+"""Two plain charts as SVG text that stands in a page by itself: bars for counts, whiskers for means with intervals."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+
+from gunzi_eval.intervals import Interval
+
+WIDTH, LINE, LABEL = 640, 20, 230
+"""In pixels: the chart, a line of text, and the labels before it."""
+
+
+def shown(text: str) -> str:
+    """A name as text that no page takes for markup; characters that do not print are written out.
+
+    >>> shown("<b>\\x07")
+    '&lt;b&gt;\\\\x07'
+    """
+    return html.escape(printable(text))
+
+
+def printable(text: str) -> str:
+    """The text with characters that do not print written out."""
+    return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text)
+
+
+def _svg(height: int, title: str, parts: Sequence[str]) -> str:
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+    name = f'<text class="title" x="0" y="{LINE - 6}">{shown(title)}</text>'
+    return f'{head} role="img"><title>{shown(title)}</title>{name}{"".join(parts)}</svg>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{shown(text)}</text>'
+
+
+def bars(title: str, counts: Mapping[str, int], step: int = 1) -> str:
+    """A bar for each value (whole numbers, multiples of ``step``, as text), values that never came included."""
+    values = sorted(map(int, counts))
+    every = range(values[0], values[-1] + step, step)
+    most, height = max(counts.values()), 120
+    wide = WIDTH / len(every)
+    parts = []
+    stride = -(-36 // max(int(wide), 1))  # a label needs its room
+    for number, value in enumerate(every):
+        count = counts.get(str(value), 0)
+        tall = height * count / most
+        x, y = number * wide, LINE + height - tall
+        tip = f"<title>{value}: {count}</title>"
+        parts.append(
+            f'<rect x="{x + 0.5:.1f}" y="{y:.1f}" width="{max(wide - 1, 0.5):.1f}" height="{tall:.1f}">{tip}</rect>'
+        )
+        if number % stride == 0:
+            parts.append(_text(x + wide / 2, LINE + height + LINE - 5, str(value), "middle"))
+    return _svg(height + 2 * LINE, title, parts)
+
+
+def whiskers(title: str, rows: Sequence[tuple[str, Interval, str]], middle: float | None = None) -> str:
+    """A line for each label: mean and interval as a dot with whiskers, and the figure as text below the label.
+
+    ``middle`` is the value that says nothing (0 levels, half of the hands), drawn as an upright line.
+    """
+    ends = [end for _, found, _ in rows for end in (found.low, found.mean, found.high) if end is not None]
+    ends += [] if middle is None else [middle]
+    low, high = min(ends), max(ends)
+    room = (high - low) or 1.0
+
+    def at(value: float) -> float:
+        return LABEL + 10 + (WIDTH - LABEL - 20) * (value - low) / room
+
+    bottom = LINE + 2 * LINE * len(rows)
+    parts = []
+    if middle is not None:
+        parts.append(f'<line class="middle" x1="{at(middle):.1f}" x2="{at(middle):.1f}" y1="{LINE}" y2="{bottom}"/>')
+    for number, (label, found, figure) in enumerate(rows):
+        y = LINE + 2 * LINE * number + LINE
+        parts += [_text(0, y - 4, label), _text(0, y + 12, figure)]
+        if found.low is not None and found.high is not None:
+            parts.append(f'<line x1="{at(found.low):.1f}" x2="{at(found.high):.1f}" y1="{y}" y2="{y}"/>')
+        parts.append(f'<circle cx="{at(found.mean):.1f}" cy="{y}" r="4"/>')
+    return _svg(bottom + 4, title, parts)
