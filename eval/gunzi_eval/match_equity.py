@@ -1,10 +1,11 @@
 """Match equity by value iteration: from how hands end to the chance of winning the match.
 
 What a hand ends in (S, dug, jokers in the kitty, dry) depends on the blood owed in it and little on its level: only
-where the level cards are worth points, at 5 and 10, are the trumps and the tribute (R5.2) others. So hands are pooled
-by blood and by whether the level cards are worth points; hands of much blood are rare and much alike, and are pooled
-with their neighbours. What such an end means is the rules' to say (R9): each is settled at every two levels, which
-gives the chances of the next state and of the match's end, and the table V is the fixed point of
+where the level cards are worth points, at 5 and at 10, are the trumps and the tribute (R5.2) others (in 32,768 hands of
+``greedy`` the other levels showed no difference). So hands are pooled by blood and by what a level card is worth; hands
+of much blood are rare and much alike, and are pooled with their neighbours. What such an end means is the rules' to
+say (R9): each is settled at every two levels, which gives the chances of the next state and of the match's end, and the
+table V is the fixed point of
 
     V(dealers, attackers, blood) = P(dealers win) + sum of P(next state) * (V(next), or 1 - V(next) for the other side)
 
@@ -31,11 +32,11 @@ from gunzi_env.tables import KITTY, NOBODY, Tables
 from gunzi_eval.playing import Sitting
 
 BLOCK = 4096
-_PLAY = np.uint64(3)
-"""The stream of the seed that decisions are drawn from."""
-POOL = 6
+_PLAY, _STATES = np.uint64(3), np.uint64(7)
+"""Streams of the seed: decisions, and the states that hands start from."""
+POOL = 4
 """Hands of blood b are pooled with those of up to b // POOL more or less."""
-_WORTH_POINTS = np.array([level in POINTS_OF_RANK for level in range(ACE + 1)])
+_WORTH = np.array([POINTS_OF_RANK.get(level, 0) for level in range(ACE + 1)])
 TOLERANCE = 1e-12
 MAX_SWEEPS = 10_000
 
@@ -56,8 +57,9 @@ class Hands:
 def play(rules: Rules, agent: Agent, hands: int, seed: int) -> Hands:
     """Later hands of a match, one agent in all seats.
 
-    Levels in turn; the blood of two hands in three as it is owed in matches (:mod:`gunzi_env.starts`), of the third in
-    turn too, so that rare states are met.
+    What the level card is worth, and a level of that worth, are drawn uniformly, so that the one level worth 10 is known
+    as well as the six worth nothing. The blood of two hands in three is drawn as it is owed in matches
+    (:mod:`gunzi_env.starts`), that of the third uniformly, so that rare states are met.
 
     Raises:
         gunzi_eval.duplicate.AgentFault: the agent crashed or played an illegal action.
@@ -71,12 +73,18 @@ def play(rules: Rules, agent: Agent, hands: int, seed: int) -> Hands:
 
 def _play_block(rules: Rules, agent: Agent, numbers: npt.NDArray[np.uint64], seed: int) -> Hands:
     t = Tables(rules, len(numbers))
-    everyone, turn = np.arange(t.num), numbers.astype(np.int64)
+    everyone = np.arange(t.num)
+
+    def draw(question: int, choices: int) -> npt.NDArray[np.intp]:
+        return (mix(seed, _STATES, numbers, question) % np.uint64(choices)).astype(np.intp)
+
     engine.reset(t, seed, table_ids=numbers, begin=False)
     _, _, blood = starts.sample(rules, start_keys(t, everyone))
-    blood[turn % 3 == 2] = (turn // 3 % (rules.max_blood + 1))[turn % 3 == 2]
-    span = rules.last_level - rules.first_level + 1
-    levels = np.stack([rules.first_level + turn % span, rules.first_level + turn // span % span], axis=1)
+    blood = np.where(draw(0, 3) == 0, draw(1, rules.max_blood + 1), blood).astype(np.int16)
+    levels = np.arange(rules.first_level, rules.last_level + 1)
+    alike = [levels[_WORTH[levels] == worth] for worth in np.unique(_WORTH[levels])]
+    mine = np.choose(draw(2, len(alike)), [some[draw(3, len(some))] for some in alike])
+    levels = np.stack([mine, levels[draw(4, len(levels))]], axis=1).astype(np.int8)
     engine.begin_hand(t, everyone, levels=levels, dealer=np.zeros(t.num, np.int8), blood=blood)
     Sitting.alone(t, agent, mix(seed, _PLAY, numbers)).play_hands()
     kitty = t.holder(everyone, KITTY)
@@ -128,7 +136,7 @@ def _sums(number: npt.NDArray[np.intp], weight: Floats, length: int) -> Floats:
 
 def _pooled(hands: Hands, level: int, blood: int) -> npt.NDArray[np.bool_]:
     """The hands that tell how one of this level and blood ends, ``bool[n]``; wider where there are none so near."""
-    alike = _WORTH_POINTS[hands.level] == _WORTH_POINTS[level]
+    alike = _WORTH[hands.level] == _WORTH[level]
     if not alike.any():
         raise ArithmeticError(f"no hand was played at a level like {level}: play more hands")
     distance = np.abs(hands.blood - blood)

@@ -80,7 +80,7 @@ def test_hands_are_pooled_by_blood_and_by_what_the_level_card_is_worth() -> None
         for level, blood in [(3, 0), (5, 0), (10, 3), (8, 1), (7, 12), (7, 10), (7, 5)]
     }
     assert pooled == {
-        (3, 0): [0, 2], (5, 0): [1, 3], (10, 3): [1, 3], (8, 1): [4], (7, 12): [5, 6], (7, 10): [5],
+        (3, 0): [0, 2], (5, 0): [1], (10, 3): [3], (8, 1): [4], (7, 12): [5, 6], (7, 10): [5],
         (7, 5): [4],
     }  # fmt: skip
     with pytest.raises(ArithmeticError, match="level like 5"):
@@ -97,9 +97,11 @@ def test_shipped_tables_are_of_this_version_and_command(preset: str) -> None:
     assert path.stat().st_size < 25_000
 
 
-def test_made_hands_meet_every_level_and_blood() -> None:
+def test_hands_are_made_at_every_worth_and_blood() -> None:
     hands = match_equity.play(DALIAN, Uniform(), 280, 2)
-    assert set(hands.level.tolist()) == set(range(3, 11)) and set(hands.blood.tolist()) == set(range(31))
+    times = np.bincount(hands.level)
+    assert times[5] > 65 and times[10] > 65 and times[3:].all() and times.sum() == 280
+    assert np.count_nonzero(hands.blood > 15) > 25 and np.count_nonzero(hands.blood == 0) > 50
     again = match_equity.play(DALIAN, Uniform(), 280, 2)
     np.testing.assert_array_equal(hands.ends, again.ends)
     assert (match_equity.play(DALIAN, Uniform(), 280, 3).ends != hands.ends).any()

@@ -13,8 +13,9 @@ import pytest
 from gunzi_agents.uniform import Uniform
 from gunzi_env import Rules
 from gunzi_eval import rating
-from gunzi_eval.arena import as_json, measure
+from gunzi_eval.arena import measure
 from gunzi_eval.arguments import UsageError
+from gunzi_eval.figures import as_json
 from gunzi_eval.rating import main
 
 DIGEST = Rules.preset("dalian").digest
