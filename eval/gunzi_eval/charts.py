@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from gunzi_eval.intervals import Interval
 
-WIDTH, LINE, LABEL = 640, 20, 230
-"""In pixels: the chart, a line of text, and the labels before it."""
+WIDTH, LINE, FIGURE = 640, 20, 160
+"""In pixels: the chart, a line of text, and the figure before its whiskers."""
 
 
 def shown(text: str) -> str:
@@ -57,7 +57,7 @@ def bars(title: str, counts: Mapping[str, int], step: int = 1) -> str:
 
 
 def whiskers(title: str, rows: Sequence[tuple[str, Interval, str]], middle: float | None = None) -> str:
-    """A line for each label: mean and interval as a dot with whiskers, and the figure as text below the label.
+    """Under each label: the figure as text, beside it mean and interval as a dot with whiskers.
 
     ``middle`` is the value that says nothing (0 levels, half of the hands), drawn as an upright line.
     """
@@ -67,15 +67,15 @@ def whiskers(title: str, rows: Sequence[tuple[str, Interval, str]], middle: floa
     room = (high - low) or 1.0
 
     def at(value: float) -> float:
-        return LABEL + 10 + (WIDTH - LABEL - 20) * (value - low) / room
+        return FIGURE + 10 + (WIDTH - FIGURE - 20) * (value - low) / room
 
     bottom = LINE + 2 * LINE * len(rows)
     parts = []
     if middle is not None:
         parts.append(f'<line class="middle" x1="{at(middle):.1f}" x2="{at(middle):.1f}" y1="{LINE}" y2="{bottom}"/>')
     for number, (label, found, figure) in enumerate(rows):
-        y = LINE + 2 * LINE * number + LINE
-        parts += [_text(0, y - 4, label), _text(0, y + 12, figure)]
+        y = LINE + 2 * LINE * number + 28
+        parts += [_text(0, y - 14, label), _text(0, y + 4, figure)]
         if found.low is not None and found.high is not None:
             parts.append(f'<line x1="{at(found.low):.1f}" x2="{at(found.high):.1f}" y1="{y}" y2="{y}"/>')
         parts.append(f'<circle cx="{at(found.mean):.1f}" cy="{y}" r="4"/>')

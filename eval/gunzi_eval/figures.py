@@ -11,7 +11,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ class Pair:
     points: Interval
     hands_won: Interval
     matches_won: Interval | None
-    details: dict[str, Any]
+    details: dict[str, Any] = field(default_factory=dict)
     """What else the JSON has of a pair, see :func:`details`; plain JSON types."""
 
     @classmethod

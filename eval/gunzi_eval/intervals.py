@@ -24,6 +24,8 @@ import numpy.typing as npt
 LEVEL = 0.95
 RESAMPLES = 1999
 """Of a bootstrap: 95 % of the 2,000 gaps between so many sorted means is a whole number of them."""
+_MEMORY = 200_000
+"""How many draws of a bootstrap are made at once, about."""
 SHARE_DIGITS = 12
 """Shares are rounded to so many: what the other side sees, 1 - share, then mirrors it to the last digit shown."""
 
@@ -118,10 +120,11 @@ def bootstrap(seed: int) -> Method:
         rng = np.random.default_rng(seed)
         found: list[float] = []
         while len(found) < RESAMPLES:
-            drawn = rng.integers(0, count, count)
-            if weights[drawn].any():  # else this draw of few deals has no such hand
-                found.append(_ratio(values[drawn], weights[drawn]))
-        found.sort()
+            drawn = rng.integers(0, count, (-(-_MEMORY // count), count))
+            sums, totals = values[drawn].sum(axis=1), weights[drawn].sum(axis=1)
+            there = totals > 0  # a draw of few deals may have no such hand
+            found += (sums[there] / totals[there]).tolist()
+        found = sorted(found[:RESAMPLES])
         outside = round((RESAMPLES + 1) * (1 - LEVEL) / 2)
         return Interval(mean, found[outside - 1], found[-outside])
 
@@ -163,7 +166,7 @@ def share_interval(values: Values, weights: Values | None = None, method: Method
     if found.low is None or found.high is None:
         return Interval(_share(found.mean), None, None)
     low, high = found.low, found.high
-    unanimous = ((1 - LEVEL) / 2) ** (1 / np.count_nonzero(weights))
+    unanimous = ((1 - LEVEL) / 2) ** (1 / int(np.count_nonzero(weights)))
     if found.mean == 0.5:
         low = unanimous - 0.5
     if found.mean == -0.5:

@@ -13,7 +13,7 @@ from gunzi_env.deal import deck_of_draw, mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval import duplicate
-from gunzi_eval.duplicate import AgentFault, blocks, play, play_block, play_matches
+from gunzi_eval.duplicate import AgentFault, blocks, play, play_block, play_hands, play_matches
 from gunzi_eval.hands import Figures, Hands
 
 RULES = Rules.preset("dalian")
@@ -136,6 +136,43 @@ def test_figures_follow_their_definitions() -> None:
     np.testing.assert_array_equal(figures.points, [20, -20, 0, -180])
     # S = take is enough for the attackers (R9)
     np.testing.assert_array_equal(figures.hands_won, [1, 0, 1, 0])
+
+
+def test_rotations_move_the_hands_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Tables] = []
+
+    def begin_hand(tables: Tables, g: np.ndarray, **state: np.ndarray) -> None:
+        real(tables, g, **state)
+        begun.append(tables.clone())
+
+    real = engine.begin_hand
+    monkeypatch.setattr(engine, "begin_hand", begin_hand)
+    play_hands((Uniform(), Lowest()), RULES, 5, seed=9, rotations=duplicate.ROTATIONS)
+    tables = begun[0]
+    assert tables.num == 5 * 8
+    for deal in range(5):
+        first = deck_of_draw(tables.draw[deal])
+        for rotation in range(4):
+            for exchanged in (0, 1):
+                table = 20 * exchanged + 5 * rotation + deal
+                deck = deck_of_draw(tables.draw[table])
+                assert deck[RULES.num_dealt :] == first[RULES.num_dealt :]
+                for seat in range(4):
+                    assert deck[(seat + rotation) % 4 : RULES.num_dealt : 4] == first[seat : RULES.num_dealt : 4]
+                for field in ("levels", "blood", "first", "first_hand"):
+                    np.testing.assert_array_equal(getattr(tables, field)[table], getattr(tables, field)[deal])
+
+
+def test_rotations_add_to_the_two_tables_of_a_deal_and_mirror() -> None:
+    agents = (Uniform(), Lowest())
+    turned = play_hands(agents, RULES, 6, seed=5, rotations=4)
+    assert turned.levels.shape == (8, 6)
+    np.testing.assert_array_equal(turned.points[[0, 4]], play_hands(agents, RULES, 6, seed=5).points)
+    assert len(np.unique(turned.points[:4, 0])) > 1
+    back = play_hands(agents[::-1], RULES, 6, seed=5, rotations=4)
+    np.testing.assert_array_equal(turned.figures().points, -back.figures().points)
+    itself = play_hands((Uniform(), Uniform()), RULES, 6, seed=5, rotations=4).figures()
+    assert not itself.levels.any() and not itself.points.any() and (itself.hands_won == 0.5).all()
 
 
 def test_matches_are_won_or_lost_and_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
