@@ -79,11 +79,13 @@ def read(rules: Rules, text: str) -> Chances:
     name = file_name(rules)
     try:
         document = json.loads(text)
-        found = {key: document[key] for key in ("version", "rules", "fields")}
+        found = {key: document[key] for key in ("version", "fields", "preset", "rules")}
         rows = document["rows"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise RulesError(f"{name} is no match-equity table") from None
-    expected = {"version": VERSION, "rules": rules.digest, "fields": _FIELDS}
+    expected = {"version": VERSION, "fields": _FIELDS, "preset": rules.name}
+    if rules.name == "custom":  # a preset's name is enough, though options be added and its digest with them
+        expected["rules"] = rules.digest
     for key, value in expected.items():
         if found[key] != value:
             raise RulesError(f"match-equity table {name}: {key} is {found[key]!r}, not {value!r}")

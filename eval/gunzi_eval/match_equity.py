@@ -57,8 +57,8 @@ class Hands:
 def play(rules: Rules, agent: Agent, hands: int, seed: int) -> Hands:
     """Later hands of a match, one agent in all seats.
 
-    What the level card is worth, and a level of that worth, are drawn uniformly, so that the one level worth 10 is known
-    as well as the six worth nothing. The blood of two hands in three is drawn as it is owed in matches
+    What the level card is worth, and a level of that worth, are drawn uniformly, so that the one level worth 10 is as
+    well known as the six worth nothing. The blood of two hands in three is drawn as it is owed in matches
     (:mod:`gunzi_env.starts`), that of the third uniformly, so that rare states are met.
 
     Raises:

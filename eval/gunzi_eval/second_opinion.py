@@ -17,7 +17,7 @@ from gunzi_eval.arguments import UsageError
 from gunzi_eval.scale import ELO, Meeting
 
 GAMES = 200
-SHUFFLES = 20
+SHUFFLES = 12
 
 
 def ratings(meetings: Sequence[Meeting], anchor: str, seed: int) -> dict[str, tuple[float, float]]:

@@ -135,7 +135,7 @@ def test_a_circle_shows_as_a_miss() -> None:
 
 def test_the_second_opinion_agrees_and_has_no_order() -> None:
     pytest.importorskip("openskill")
-    meetings = [exact(a, b) for a, b in itertools.combinations(TRUE, 2)]
+    meetings = [exact(a, b, 100) for a, b in itertools.combinations(TRUE, 2)]
     found = second_opinion.ratings(meetings, "uniform", 0)
     assert found == second_opinion.ratings(meetings[::-1], "uniform", 0)
     assert found != second_opinion.ratings(meetings, "uniform", 1)

@@ -117,13 +117,13 @@ def test_the_reference_plays_the_deals_that_are_measured() -> None:
 
 def test_command_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "variance.json"
-    arguments = ["uniform", "greedy", "--deals", "12", "--reference", "uniform", "--json", str(file)]
+    arguments = ["uniform", "greedy", "--deals", "10", "--reference", "uniform", "--json", str(file)]
     assert variance.main(arguments) == 0
     out = capsys.readouterr().out
-    assert out.startswith("variance: uniform against greedy, reference uniform; rules dalian, 12 deals, seed 0\n")
+    assert out.startswith("variance: uniform against greedy, reference uniform; rules dalian, 10 deals, seed 0\n")
     assert [out.count(name) for name in (ONE_TABLE, LESS_LUCK, EXCHANGED, ROTATED)] == [3, 3, 3, 3]
     content = json.loads(file.read_text())
-    assert (content["a"], content["deals"], content["rules_digest"]) == ("uniform", 12, DALIAN.digest)
+    assert (content["a"], content["deals"], content["rules_digest"]) == ("uniform", 10, DALIAN.digest)
     assert set(content["points"]) == {ONE_TABLE, LESS_LUCK, EXCHANGED, ROTATED}
     assert content["points"][EXCHANGED]["mean"] < -50
 
