@@ -247,9 +247,12 @@ def _kept(file: GamesFile | None, played: dict[Task, Games], setting: Setting, s
         if not played:
             return "no block was finished before"
         path = Path(f"arena-{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
-        with contextlib.closing(GamesFile(path, setting, sizes)) as file:
-            for task, games in played.items():
-                file.add(task, games)
+        try:
+            with contextlib.closing(GamesFile(path, setting, sizes)) as file:
+                for task, games in played.items():
+                    file.add(task, games)
+        except UsageError as error:
+            return f"what was played could not be kept: {error}"
     return f"{len(file.games)} finished blocks are kept: --save {file.path} goes on from there"
 
 

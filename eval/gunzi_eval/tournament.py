@@ -152,7 +152,7 @@ def play(
             playing += 1
         for task, games in players.wait():
             playing -= 1
-            keep(task, games)
             pairing = by_name[task.a, task.b]
             pairing.add(task, games)
+            keep(task, games)
             ask(pairing)
