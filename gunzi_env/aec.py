@@ -26,15 +26,15 @@ from gymnasium.utils import seeding
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from gunzi_env import engine, equity, observe, position, record, render, starts
+from gunzi_env import engine, observe, position, record, render, starts
 from gunzi_env.cards import parse_cards
 from gunzi_env.deal import draw_of_deck, start_keys
 from gunzi_env.engine import IllegalAction
+from gunzi_env.episodes import Episode, Reward, check_episode, team_rewards
 from gunzi_env.observe import View
 from gunzi_env.rulebook import ONE_TABLE, parse_level
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import NOBODY, Phase, Tables
-from gunzi_env.vector import Episode, Reward, check_episode, team_rewards
 
 AGENTS = [f"player_{seat}" for seat in range(4)]
 _OPTIONS = ("levels", "dealer", "blood", "deal", "position", "record")
@@ -74,14 +74,12 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         deal_value: float = 0.5,
         skip_forced: bool = False,
     ) -> None:
-        """``reward``: see :func:`gunzi_env.vector.team_rewards`; ``observation="dict"`` gives the encoding's pieces by
-        name; ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays decisions without a choice."""
+        """``reward``: see :func:`gunzi_env.episodes.team_rewards`; ``observation="dict"`` gives the encoding's pieces
+        by name; ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays what leaves no choice."""
         super().__init__()
         self.rules = load_rules(rules)
         self.episode: Episode = episode
-        self.reward = check_episode(episode, reward)
-        if self.reward == "equity":
-            equity.table(self.rules)
+        self.reward = check_episode(episode, reward, self.rules)
         if render_mode not in (None, *_RENDER_MODES):
             raise ValueError(f"unknown render_mode {render_mode!r}: use None or {', '.join(_RENDER_MODES)}")
         if observation not in ("flat", "dict"):

@@ -15,14 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_env import bidding, choice, compiled, kitty, settlement, tribute, tricks
+from gunzi_env.actions import ActionSpace
 from gunzi_env.deal import first_seats, shuffle
 from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, put_planes
-from gunzi_env.tables import HAND, NOBODY, Index, Phase, Tables
+from gunzi_env.tables import HAND, NOBODY, Index, Int8, Phase, Tables
 
 __all__ = [
-    "HANDLERS", "IllegalAction", "Phase", "begin_hand", "carry_out", "legal", "next_hand", "play_forced", "reset",
-    "step",
+    "HANDLERS", "IllegalAction", "Phase", "advance", "begin_hand", "carry_out", "checked", "legal", "next_hand",
+    "play_forced", "reset", "step",
 ]  # fmt: skip
 
 Legal = Callable[[Tables, Index], Words]
@@ -242,7 +243,11 @@ def step(t: Tables, actions: npt.ArrayLike, *, skip_forced: bool = False) -> Non
     ``skip_forced`` also plays the decisions that follow as long as there is but one legal action. Raises
     :class:`IllegalAction`, every table unchanged, if any action is illegal.
     """
-    chosen = _check(t, actions)
+    advance(t, checked(t, actions), skip_forced=skip_forced)
+
+
+def advance(t: Tables, chosen: Index, *, skip_forced: bool) -> None:
+    """:func:`step` where all actions are known to be legal."""
     g = (t.phase != _OVER).nonzero()[0]
     carry_out(t, g, chosen[g])
     if skip_forced:
@@ -278,31 +283,45 @@ def next_hand(t: Tables, g: Index) -> None:
     begin_hand(t, g, levels=levels, dealer=t.next_dealer[g], blood=t.next_blood[g])
 
 
-def _check(t: Tables, actions: npt.ArrayLike) -> Index:
-    """The actions as indices, if every one of a table that waits is legal."""
+def checked(t: Tables, actions: npt.ArrayLike) -> Index:
+    """The actions as indices ``int[N]``; :class:`IllegalAction` unless that of every table that waits is legal."""
+    return checked_by(t.actions, t.legal, t.phase, actions, lambda n, action: illegal(t, n, action))
+
+
+def checked_by(
+    space: ActionSpace,
+    legal: Words,
+    phase: Int8,
+    actions: npt.ArrayLike,
+    explain: Callable[[int, int], IllegalAction],
+) -> Index:
+    """:func:`checked` for tables that lie elsewhere, by their legal actions ``uint64[N, D + 1]`` and their phases;
+    ``explain(n, action)`` makes the error for an action that is not legal at table ``n``."""
+    num = len(phase)
     try:
         array = np.asarray(actions)
     except (TypeError, ValueError, OverflowError):
         array = np.asarray(None)
-    if array.dtype.kind not in "iu" or array.shape != (t.num,):
+    if array.dtype.kind not in "iu" or array.shape != (num,):
         given = f"{array.dtype}{list(array.shape)}"
-        raise IllegalAction(actions, f"give whole numbers of shape [{t.num}], one a table, not {given}")
-    waiting = t.phase != _OVER
+        raise IllegalAction(actions, f"give whole numbers of shape [{num}], one a table, not {given}")
+    waiting = phase != _OVER
     if not waiting.any():
         raise IllegalAction(actions, "the hand is over at every table")
-    inside = (array >= 0) & (array < t.actions.n)
+    inside = (array >= 0) & (array < space.n)
     chosen = (array * inside).astype(np.intp)
-    good = inside & t.actions.is_legal(t.legal, chosen) | ~waiting
+    good = inside & space.is_legal(legal, chosen) | ~waiting
     if not good.all():
         n = int(np.argmin(good))
-        raise illegal(t, n, array[n].item())
+        raise explain(n, array[n].item())
     return chosen
 
 
-def illegal(t: Tables, n: int, action: int) -> IllegalAction:
-    """The error for an action that is not legal at table ``n``."""
+def illegal(t: Tables, n: int, action: int, *, name: int | None = None) -> IllegalAction:
+    """The error for an action that is not legal at table ``n``, which it calls ``name`` where that is given."""
     phase = Phase(t.phase[n])
-    return IllegalAction(action, _reason(t, n, phase, action), table=n, phase=phase.name, seat=int(t.seat[n]))
+    table = n if name is None else name
+    return IllegalAction(action, _reason(t, n, phase, action), table=table, phase=phase.name, seat=int(t.seat[n]))
 
 
 def _reason(t: Tables, n: int, phase: Phase, action: int) -> str:

@@ -90,6 +90,12 @@ def schema(decks: int) -> Schema:
     return Schema([*fields, Field("legal", word, (decks + 1,))])
 
 
+def check_count(what: str, number: object) -> None:
+    """``ValueError`` unless it is a positive whole number."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ValueError(f"{what} is {number!r}: it must be a positive whole number")
+
+
 class Tables(Packed):
     """N tables of one game. D decks, A actions; all arrays are owned and changed by the engine alone."""
 
@@ -171,8 +177,7 @@ class Tables(Packed):
 
     def __init__(self, rules: Rules, num: int) -> None:
         """``num`` empty tables; :func:`gunzi_env.engine.reset` deals them."""
-        if isinstance(num, bool) or not isinstance(num, int) or num < 1:
-            raise ValueError(f"number of tables is {num!r}: it must be a positive whole number")
+        check_count("number of tables", num)
         self.fill(schema(rules.decks), num)
         self._bind(rules, np.zeros((num, rules.decks, NUM_FACES), np.uint8))
 

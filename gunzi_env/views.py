@@ -7,7 +7,7 @@ viewer, 1 the next, 2 the partner, 3 the previous seat. Cards are planes in slot
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -97,8 +97,18 @@ class View(Packed):
     def __init__(self, rules: Rules, num: int) -> None:
         """``num`` rows to be filled, see :func:`view`."""
         kind = schema(rules.decks)
+        self._lay(rules, num, [np.empty((kind.rows[dtype], num), dtype) for dtype in kind.dtypes])
+
+    def _lay(self, rules: Rules, num: int, buffers: Iterable[npt.NDArray[Any]]) -> None:
         self.rules = rules
-        self.fill(kind, num, [np.empty((kind.rows[dtype], num), dtype) for dtype in kind.dtypes])
+        self.fill(schema(rules.decks), num, buffers)
+
+    @classmethod
+    def over(cls, rules: Rules, buffers: Sequence[npt.NDArray[Any]]) -> View:
+        """A View in given memory: an array ``[rows, B]`` for each dtype of its :func:`schema`, whatever they hold."""
+        out = cls.__new__(cls)
+        out._lay(rules, buffers[0].shape[1], buffers)
+        return out
 
     @cached_property
     def suits(self) -> Flags:
@@ -128,18 +138,13 @@ class View(Packed):
         return out
 
     def _with(self, buffers: Iterable[npt.NDArray[Any]]) -> View:
-        out = object.__new__(View)
-        out.rules = self.rules
-        owned = [np.ascontiguousarray(buffer) for buffer in buffers]
-        out.fill(self.schema, owned[0].shape[1], owned)
-        return out
+        return View.over(self.rules, [np.ascontiguousarray(buffer) for buffer in buffers])
 
     def __getstate__(self) -> dict[str, Any]:
         return {"rules": self.rules, "num": self.num, "buffers": self.buffers}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.rules = state["rules"]
-        self.fill(schema(self.rules.decks), state["num"], state["buffers"])
+        self._lay(state["rules"], state["num"], state["buffers"])
 
 
 def view(

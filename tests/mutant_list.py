@@ -298,7 +298,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # Rewards and API
     Mutant(
-        "partners paid apart", "the reward goes to neighbours instead of partners", "gunzi_env/vector.py",
+        "partners paid apart", "the reward goes to neighbours instead of partners", "gunzi_env/episodes.py",
         "np.stack([team, -team, team, -team], axis=1)", "np.stack([team, team, -team, -team], axis=1)",
         ("tests/test_engine.py",),
     ),
@@ -311,6 +311,17 @@ MUTANTS: tuple[Mutant, ...] = (
         "cut off counts as ended", "a match that was cut off is reported as ended", "gunzi_env/aec.py",
         "self.truncations = dict.fromkeys(AGENTS, True)", "self.terminations = dict.fromkeys(AGENTS, True)",
         ("tests/test_pettingzoo.py",),
+    ),
+    # Several processes do not play what one plays
+    Mutant(
+        "lent twice", "what was returned is overwritten by a later step", "gunzi_env/shared.py",
+        "if lent is None or lent() is None:", "if lent is None or number:",
+        ("tests/test_workers.py",),
+    ),
+    Mutant(
+        "workers play the same deals", "forked workers all played identical games", "gunzi_env/pool.py",
+        '[(ids[part],) for part in self._parts]', '[(ids[: part.stop - part.start],) for part in self._parts]',
+        ("tests/test_workers.py",),
     ),
     # The compiled play is not the vectorised one
     Mutant(

@@ -78,6 +78,20 @@ def test_the_rewards_of_a_match_are_its_result_less_what_it_began_with() -> None
     np.testing.assert_allclose(total, (winner == 0) - equity.FIRST_HAND, atol=1e-6)
 
 
+def test_workers_pay_the_same() -> None:
+    paid = []
+    for workers in (1, 2):
+        with VectorEnv(8, "dalian", seed=2, reward="equity", num_workers=workers) as env:
+            _, legal = env.reset()
+            total = np.zeros((8, 4))
+            for _ in range(250):
+                _, legal, rewards, _ = env.step(legal.argmax(axis=1))
+                total += rewards
+        paid.append(total)
+    assert paid[0].any()
+    np.testing.assert_array_equal(*paid)
+
+
 def test_a_hand_is_rewarded_with_the_change_of_the_chance() -> None:
     env = VectorEnv(64, "dalian", seed=5, reward="equity")
     env.reset()

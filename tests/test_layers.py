@@ -33,6 +33,10 @@ LAYERS: list[set[str]] = [
     {f"gunzi_env.{name}" for name in ("starts", "equity", "case", "branches", "resample", "record")}
     | {f"gunzi_env.{name}" for name in ("rulebook", "render")}
     | {f"gunzi_env.position{name}" for name in ("", "_checks", "_seen", "_text")},
+    {"gunzi_env.episodes"},
+    {"gunzi_env.shared"},
+    {"gunzi_env.workers"},
+    {"gunzi_env.pool"},
     {f"gunzi_env.{name}" for name in ("vector", "aec", "solo", "testing", "adapters")},
     {"gunzi_env", "gunzi_env.cli"},
     {"gunzi_agents"},
