@@ -208,6 +208,8 @@ def table_text(rules: Rules, blood: int) -> str:
 
 def check(config: Equity, rules: Rules) -> None:
     """Refuse what cannot be done, by name, before anything is played."""
+    if config.make and config.check:
+        raise UsageError("--make and --check are two runs: give one of them")
     check_range("--blood", config.blood, 0, rules.max_blood)
     check_range("--hands", config.hands, 1, MAX_HANDS)
     check_range("--matches", config.matches, 1, MAX_MATCHES)

@@ -45,6 +45,12 @@ Ends = npt.NDArray[np.int16]
 """How hands ended, ``int16[n, 5]``: S, dug, big and small jokers in the kitty, dry."""
 
 
+class EquityError(ValueError):
+    """These hands make no table; the message says what is wrong with them."""
+
+    exit_code = 2
+
+
 @dataclass(frozen=True)
 class Hands:
     """Hands that were played: the level and the blood owed of each, ``int16[n]``, and how it ended."""
@@ -118,7 +124,7 @@ class Chain:
         """The fixed point, to within the chance that a match goes on for as many hands as there were sweeps.
 
         Raises:
-            ArithmeticError: there is none: with these hands a match need not end.
+            EquityError: there is none: with these hands a match need not end.
         """
         chances, going = np.full(self.shape, 0.5), np.ones(len(self.won))
         for _ in range(MAX_SWEEPS):
@@ -126,7 +132,7 @@ class Chain:
             going = _sums(self.row, self.weight * going[self.column], len(going))
             if float(going.max()) < TOLERANCE:
                 return chances
-        raise ArithmeticError(f"not settled after {MAX_SWEEPS} sweeps: with hands like these matches do not end")
+        raise EquityError(f"not settled after {MAX_SWEEPS} sweeps: with hands like these matches do not end")
 
 
 def _sums(number: npt.NDArray[np.intp], weight: Floats, length: int) -> Floats:
@@ -138,7 +144,7 @@ def _pooled(hands: Hands, level: int, blood: int) -> npt.NDArray[np.bool_]:
     """The hands that tell how one of this level and blood ends, ``bool[n]``; wider where there are none so near."""
     alike = _WORTH[hands.level] == _WORTH[level]
     if not alike.any():
-        raise ArithmeticError(f"no hand was played at a level like {level}: play more hands")
+        raise EquityError(f"no hand was played at a level like {level}: play more hands")
     distance = np.abs(hands.blood - blood)
     return alike & (distance <= max(blood // POOL, int(distance[alike].min())))
 

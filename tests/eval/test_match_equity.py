@@ -14,7 +14,7 @@ from gunzi_env import Rules, equity
 from gunzi_env.rulebook import settle
 from gunzi_eval import equity_cmd, match_equity
 from gunzi_eval.arguments import UsageError
-from gunzi_eval.match_equity import Chain, Hands
+from gunzi_eval.match_equity import Chain, EquityError, Hands
 
 DALIAN = Rules.preset("dalian")
 # S, dug, big, small, dry
@@ -67,7 +67,7 @@ def test_what_must_happen_has_chance_one_or_zero() -> None:
 
 def test_matches_that_never_end_are_said_to() -> None:
     """The dealers stay and nobody rises: value iteration would call that settled at its first guess."""
-    with pytest.raises(ArithmeticError, match="do not end"):
+    with pytest.raises(EquityError, match="do not end"):
         match_equity.chain(DALIAN, toy_hands([(110, 1, 0, 0, 0)])).solve()
 
 
@@ -83,7 +83,7 @@ def test_hands_are_pooled_by_blood_and_by_what_the_level_card_is_worth() -> None
         (3, 0): [0, 2], (5, 0): [1], (10, 3): [3], (8, 1): [4], (7, 12): [5, 6], (7, 10): [5],
         (7, 5): [4],
     }  # fmt: skip
-    with pytest.raises(ArithmeticError, match="level like 5"):
+    with pytest.raises(EquityError, match="level like 5"):
         match_equity.chain(DALIAN, toy_hands(TOY, range(3, 5)))
 
 
@@ -92,7 +92,7 @@ def test_shipped_tables_are_of_this_version_and_command(preset: str) -> None:
     path = Path(equity.__file__).parent / "data" / "equity" / f"{preset}.json"
     document = json.loads(path.read_text("utf-8"))
     assert (document["preset"], document["rules"]) == (preset, Rules.preset(preset).digest)
-    assert document["source"] == "32768 hands of greedy, seed 1"
+    assert document["source"].endswith("hands of greedy, seed 1")
     assert path.read_text("utf-8") == equity_cmd.as_text(document)
     assert path.stat().st_size < 25_000
 
@@ -149,6 +149,7 @@ def test_calibration_finds_the_right_and_the_wrong_prediction() -> None:
         (["--matches", "0", "--check"], "--matches is 0"),
         (["--json", "x.json"], "--json is for the figures of --check"),
         (["--make", "--rules", "configs/rules/jack.toml"], "--folder is missing"),
+        (["--make", "--check"], "--make and --check are two runs"),
     ],
 )
 def test_bad_arguments_are_named(arguments: list[str], named: str) -> None:
