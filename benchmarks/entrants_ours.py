@@ -111,8 +111,10 @@ def _vector_loop(num: int, **options: Any) -> Started:
     except TypeError as error:
         raise Unavailable(f"not available: {error}") from None
     vector.reset()
-    # Tables in all phases of a hand, as in long use: otherwise both sides would go through the phases in waves.
-    vector.set_state(Runner(vector.rules, num, SEED).tables.save())
+    # Tables in all phases of a hand, as in long use: otherwise both sides would go through the phases in waves. The
+    # runner's stand in the order of their phases: mixed, or a worker's share of them would go in waves, too.
+    tables = Runner(vector.rules, num, SEED).tables
+    vector.set_state(tables.select(np.random.default_rng(SEED).permutation(num)).save())
     policy = UniformPolicy(num, vector.num_actions)
     _, legal = vector.observe()
 

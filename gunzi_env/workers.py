@@ -109,13 +109,14 @@ class Member:
         self.board.phase[mine], self.board.seat[mine] = t.phase, t.seat
 
 
-def _spin(counter: memoryview, number: int) -> None:
-    """Look for a moment whether the counter has got there; the message tells for sure."""
+def _spin(counter: memoryview, number: int) -> bool:
+    """Look for a moment whether the counter has got there: then a message lies in the pipe."""
     end = time.perf_counter() + SPIN_S
     while time.perf_counter() < end:
         for _ in range(_BREATH):
             if counter[0] == number:
-                return
+                return True
+    return False
 
 
 def _counter(row: npt.NDArray[np.int64]) -> memoryview:
@@ -195,8 +196,8 @@ class Worker:
 
     def answer(self, doing: str) -> Any:
         """Its answer to the request."""
-        _spin(self._answered, self._number)
-        return self._receive(ANSWER_LIMIT_S, doing)
+        there = _spin(self._answered, self._number)
+        return self._receive(0 if there else ANSWER_LIMIT_S, doing)
 
     @contextmanager
     def patience(self) -> Generator[None]:
@@ -220,8 +221,9 @@ class Worker:
             self.process.join()
 
     def _receive(self, limit: float, doing: str) -> Any:
+        """The next message; ``limit`` seconds, or 0 when it is known to be there."""
         try:
-            if not self._line.poll(limit):
+            if limit and not self._line.poll(limit):
                 self._give_up()
             answer = self._line.recv()
         except (EOFError, OSError):

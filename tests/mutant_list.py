@@ -215,7 +215,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "illegal moves pass", "an illegal move is accepted silently", ENGINE,
-        "good = inside & t.actions.is_legal(t.legal, chosen) | ~waiting", "good = inside | ~waiting",
+        "good = inside & space.is_legal(legal, chosen) | ~waiting", "good = inside | ~waiting",
         ("tests/test_engine.py",),
     ),
     Mutant(
