@@ -48,7 +48,7 @@ class Worth:
     variance: float
     """Of a deal's figure, times ``hands``: divided by the number of hands it is the square of the standard error."""
     ratio: float | None
-    """How many hands at one table do the work of one hand of this design; None where all deals went the same way."""
+    """How many hands at one table do the work of one hand of this design; None where one table always gave the same."""
     low: float | None
     high: float | None
     """The 95 % bootstrap interval of ``ratio``, over deals."""

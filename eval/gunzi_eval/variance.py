@@ -111,7 +111,7 @@ def text(name: str, found: dict[str, Worth]) -> str:
     lines = [f"{name.replace('_', ' ') + (' %' if scale == 100 else ''):<16} hands a deal   1,000 hands   one is worth"]
     for design, w in found.items():
         half = NormalDist().inv_cdf((1 + LEVEL) / 2) * (w.variance / 1000) ** 0.5 * scale
-        worth = "all deals went the same way"
+        worth = "nothing to compare with"
         if w.saved is not None:
             worth = f"{w.ratio:.2f} [{w.low:.2f}, {w.high:.2f}], hands saved {100 * w.saved:+.0f} %"
         worth = "1" if design == designs.ONE_TABLE else worth
