@@ -79,7 +79,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         super().__init__()
         self.rules = load_rules(rules)
         self.episode: Episode = episode
-        self.reward = check_episode(episode, reward)
+        self.reward = check_episode(episode, reward, self.rules)
         if render_mode not in (None, *_RENDER_MODES):
             raise ValueError(f"unknown render_mode {render_mode!r}: use None or {', '.join(_RENDER_MODES)}")
         if observation not in ("flat", "dict"):

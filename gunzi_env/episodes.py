@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import engine, observe, starts
+from gunzi_env import engine, equity, observe, starts
 from gunzi_env.deal import start_keys
 from gunzi_env.engine import IllegalAction
 from gunzi_env.planes import U64, Words
@@ -22,13 +22,13 @@ from gunzi_env.tables import NOBODY, Flags, Index, Int8, Int16, Phase, Tables
 from gunzi_env.views import View
 
 Episode = Literal["hand", "match"]
-Reward = Literal["levels", "points", "match"]
+Reward = Literal["levels", "points", "match", "equity"]
 Rewards = npt.NDArray[np.float32]
 Make = Callable[[tuple[int, ...], npt.DTypeLike], npt.NDArray[Any]]
 """Makes an array of a shape and dtype, its contents whatever they are."""
 
 
-def check_episode(episode: str, reward: str | None) -> Reward:
+def check_episode(episode: str, reward: str | None, rules: Rules) -> Reward:
     """The reward to use: ``levels`` for hands, ``match`` for matches if none is named; ``ValueError`` on a bad one."""
     if episode not in get_args(Episode):
         raise ValueError(f"unknown episode {episode!r}: use one of {', '.join(get_args(Episode))}")
@@ -38,6 +38,8 @@ def check_episode(episode: str, reward: str | None) -> Reward:
         raise ValueError(f"unknown reward {reward!r}: use one of {', '.join(get_args(Reward))}")
     if reward == "match" and episode == "hand":
         raise ValueError("reward 'match' needs episode 'match': a single hand has no match to win")
+    if reward == "equity":
+        equity.table(rules)  # that there is none is to be said now, not at the end of the first hand
     return reward  # type: ignore[return-value]  # checked above
 
 
@@ -46,7 +48,10 @@ def team_rewards(t: Tables, g: Index, reward: Reward, deal_value: float) -> Rewa
 
     ``levels``: levels gained less those lost (before R9.2), and ``deal_value`` to the side that deals next.
     ``points``: (S - take) / take for the attackers, at most 1. ``match``: 1 for a match won, -1 for one lost.
+    ``equity``: by how much the hand changed the chance to win the match, see :func:`gunzi_env.equity.gained`.
     """
+    if reward == "equity":
+        return equity.gained(t, g).astype(np.float32)
     dealers_even = (t.dealer[g] & 1) == 0
     if reward == "points":
         margin = np.clip((t.score[g] - t.rules.take) / t.rules.take, -1, 1)

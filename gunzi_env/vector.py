@@ -47,7 +47,7 @@ class VectorEnv:
         ``if __name__ == "__main__":``."""
         self.rules = load_rules(rules)
         self.episode: Episode = episode
-        self.reward = check_episode(episode, reward)
+        self.reward = check_episode(episode, reward, self.rules)
         self.deal_value = deal_value
         self.skip_forced = skip_forced
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:

@@ -30,7 +30,8 @@ LAYERS: list[set[str]] = [
     {"gunzi_env.engine"},
     {"gunzi_env.views"},
     {"gunzi_env.observe"},
-    {f"gunzi_env.{name}" for name in ("starts", "case", "branches", "resample", "record", "rulebook", "render")}
+    {f"gunzi_env.{name}" for name in ("starts", "equity", "case", "branches", "resample", "record")}
+    | {f"gunzi_env.{name}" for name in ("rulebook", "render")}
     | {f"gunzi_env.position{name}" for name in ("", "_checks", "_seen", "_text")},
     {"gunzi_env.episodes"},
     {"gunzi_env.shared"},
