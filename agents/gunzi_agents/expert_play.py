@@ -19,12 +19,13 @@ import numpy as np
 
 from gunzi_agents.expert_weights import CIRCUMSTANCES, FOLLOW, LEAD
 from gunzi_agents.greedy_play import NEVER, Player, cheapest
-from gunzi_agents.reading import NEXT, OPPONENTS, PARTNER, PREVIOUS, Flags, Floats, Slots, counts, pick
+from gunzi_agents.reading import NEXT, PARTNER, PREVIOUS, Counts, Flags, Floats, Slots, counts, pick
 from gunzi_env import planes
 from gunzi_env.order import BIG_JOKER_SLOT, SMALL_JOKER_SLOT, TRUMP
 from gunzi_env.planes import NUM_SLOTS, pack
 
 _SLOTS = np.arange(NUM_SLOTS)[:, None]
+_SIDE = (np.arange(4) < TRUMP)[:, None]
 _MOST_COST = np.float32(80)
 """Nothing in hand is worth more in points."""
 _RELUCTANT = np.float32(200)
@@ -70,7 +71,8 @@ class ExpertPlayer(Player):
             "close": close,
             "kitty": buried / 20,
         }
-        return np.stack([found[name] for name in CIRCUMSTANCES]).astype(np.float32)
+        out: Floats = np.stack([found[name] for name in CIRCUMSTANCES]).astype(np.float32)
+        return out
 
     def _threshold(self, buried: Floats) -> tuple[Floats, Floats]:
         """The chance that S reaches ``take`` (R9), and how much of it a few points decide; each ``[B]``."""
@@ -79,7 +81,8 @@ class ExpertPlayer(Player):
         left = np.maximum(100 * rules.decks - played - buried + v.trick_points, 0)  # R1.4
         spread = np.sqrt(left) * _SPREAD + _LEAST_SPREAD
         z = (v.score + _SHARE * left - rules.take) / spread
-        return 1 / (1 + np.exp(-1.7 * z)), np.exp(-z * z / 2) * 15 / spread
+        chance, close = 1 / (1 + np.exp(-1.7 * z)), np.exp(-z * z / 2) * 15 / spread
+        return np.asarray(chance, np.float32), np.asarray(close, np.float32)
 
     def _points_in(self, cards: planes.Words) -> Floats:
         """The points of planes ``uint64[D, k, B]``, all k together, ``[B]``."""
@@ -133,7 +136,7 @@ class ExpertPlayer(Player):
             lost = (1 - holds) * (1 - partner[m])
             shape = w["single"] if m == 0 else w["pair"] if m == 1 else w["triple"]
             points = r.points * (n / 10)
-            empties = r.by_slot(np.where(_side & (r.length == n), w["empties"], 0).astype(np.float32))
+            empties = r.by_slot(np.where(_SIDE & (r.length == n), w["empties"], 0).astype(np.float32))
             out = value[m]
             np.multiply(holds, shape + if_holds + n * w["hold_rich"] * self._rich, out=out)
             out += flat + empties + self._rank * w["rank"] + (r.mine == n) * w["whole"]
@@ -150,7 +153,8 @@ class ExpertPlayer(Player):
         """What speaks for a suit as such, and what more if the lead holds; each ``float32[54, B]``."""
         r = self.r
         partner, either = r.out[PARTNER], np.maximum(r.out[NEXT], r.out[PREVIOUS])
-        flat = partner * (w["partner_void"] + w["partner_ruffs"]) + either * w["they_void"] + r.length * (w["length"] / 10)
+        flat = partner * (w["partner_void"] + w["partner_ruffs"]) + either * w["they_void"]
+        flat += r.length * (w["length"] / 10)
         if_holds = -partner * w["partner_ruffs"]
         trumps = r.length[TRUMP].astype(np.float32)
         long = np.maximum(trumps - planes.count(self.v.hand) * np.float32(0.39) - 2, 0) / 5
@@ -197,7 +201,7 @@ class ExpertPlayer(Player):
         return win, price, ours * (w["ours"] + trick * w["our_trick"]) + top * w["keep_control"]
 
     @cached_property
-    def _copies(self) -> Floats:
+    def _copies(self) -> Counts:
         return np.arange(1, self.r.decks + 1, dtype=np.int8)[:, None, None]
 
     def _win(self, w: dict[str, Floats], owed: Slots, safe: Floats, run: Floats, left: Floats) -> Floats:
@@ -243,7 +247,3 @@ class ExpertPlayer(Player):
             whole = v.need == n
             price[m] -= (whole * w["keep_control"]) * lost_control[m]
         return price
-
-
-_side = (np.arange(4) < TRUMP)[:, None]
-__all__ = ["OPPONENTS", "ExpertPlayer"]

@@ -5,9 +5,10 @@ the same worlds to the end of the hand with the base bot in all four seats, and 
 only by a candidate that is better by more than the uncertainty of so few worlds: without this guard few worlds play
 worse than the base itself, since the luckiest of several noisy means is taken for the best.
 
-It knows what the View knows: worlds are drawn from the View alone, and the base bot plays them from each seat's own View.
-Its two known weaknesses are those of all determinised search: within a world everybody's cards count as found, so it
-neither hides nor seeks information (Frank and Basin 1998, "strategy fusion"); and the others are taken for the base bot.
+It knows what the View knows: worlds are drawn from the View alone, and the base bot plays them from each seat's own
+View. What all determinised search is weak at, it is weak at: candidates are compared over worlds as if the next
+decisions could differ from world to world (Frank and Basin 1998, "strategy fusion"), though here the base bot plays on
+without knowing the world; and the others are taken for the base bot.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from gunzi_env.resample import resample
 
 from gunzi_agents.base import Agent
 from gunzi_agents.rollouts import play_out
 from gunzi_env import engine
 from gunzi_env.deal import mix
 from gunzi_env.observe import View
-from gunzi_env.resample import resample
 from gunzi_env.tables import Phase, Tables
 
 Floats = npt.NDArray[np.float64]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -114,7 +116,7 @@ def test_levels_are_ordered() -> None:
     """Each level loses to the next: points are read, since few deals tell little in levels."""
     assert list(BLUNDERS) == ["easy", "medium", "hard"]
     names = ["greedy@easy", "greedy@medium", "greedy@hard", "greedy"]
-    for worse, better in zip(names, names[1:], strict=False):
+    for worse, better in pairwise(names):
         agents = (registry.make(better, RULES), registry.make(worse, RULES))
         pair = arena.measure((better, worse), agents, RULES, deals=256, seed=1)
         assert pair.points.low is not None and pair.points.low > 0
