@@ -24,7 +24,7 @@ import numpy.typing as npt
 from gunzi_env.deal import mix
 from gunzi_env.planes import U64, Words
 from gunzi_env.resample_cards import lay
-from gunzi_env.resample_clues import HIDDEN_KITTY, Clues, read
+from gunzi_env.resample_clues import HIDDEN_KITTY, NUM_PLACES, Clues, read
 from gunzi_env.resample_numbers import Numbers, empty, propose
 from gunzi_env.resample_odds import Odds
 from gunzi_env.resample_tables import without_hidden
@@ -63,14 +63,25 @@ def resample(view: View, keys: Words) -> Tables:
     if keys.dtype != U64 or keys.shape != (len(view),):
         raise ValueError(f"keys are {keys.dtype}{list(keys.shape)}: give uint64[{len(view)}], one a row of the view")
     _check_phases(view)
-    if not len(view):
-        raise ValueError("the view has no rows")
-    if len(view) <= _BLOCK:
-        return _block(view, keys, 0)
-    out = Tables(view.rules, len(view))
+    first = _first_of_equals(view)
+    which = first.cumsum() - 1
+    distinct = view.rows(np.flatnonzero(first))
+    base = without_hidden(distinct)
+    clues = read(distinct, base)
+    places = np.empty((NUM_PLACES, view.rules.decks, len(view)), U64)
     for start in range(0, len(view), _BLOCK):
         rows = slice(start, start + _BLOCK)
-        out.assign(np.arange(len(view))[rows], _block(view.rows(rows), keys[rows], start))
+        views = which[rows]
+        some = clues.rows(slice(views[0], views[-1] + 1))
+        places[..., rows], lost = _draw(some, views - views[0], keys[rows])
+        if len(lost):
+            raise ValueError(f"row {start + lost[0]} of the view: no deal was found that is consistent with it")
+    out = base.select(which)
+    out.seed[:] = mix(keys, _SEED)
+    everyone = np.arange(out.num)
+    for place in range(HIDDEN_KITTY):
+        out.put(everyone, HAND + ((out.seat + np.int8(place + 1)) & np.int8(3)), places[place])
+    out.put(everyone, KITTY, out.holder(everyone, KITTY) | places[HIDDEN_KITTY])
     return out
 
 
@@ -82,29 +93,6 @@ def _check_phases(v: View) -> None:
         raise ValueError(f"row {wrong[0]} of the view: {why}; hidden hands are drawn from phase TRIBUTE on")
 
 
-def _block(view: View, keys: Words, start: int) -> Tables:
-    """:func:`resample` of rows that come after ``start`` others."""
-    first = _first_of_equals(view)
-    which = first.cumsum() - 1
-    distinct = view.rows(np.flatnonzero(first))
-    base = without_hidden(distinct)
-    clues = read(distinct, base)
-    places, missed = _draw(clues, which, keys)
-    if len(missed):
-        lenient = clues._replace(never=np.zeros_like(clues.never)).rows(which[missed])
-        again, lost = _draw(lenient, np.arange(len(missed)), keys[missed])
-        places[..., missed] = again
-        if len(lost):
-            raise ValueError(f"row {start + missed[lost[0]]} of the view: no deal found that is consistent with it")
-    t = base.select(which)
-    t.seed[:] = mix(keys, _SEED)
-    rows = np.arange(t.num)
-    for place in range(3):
-        t.put(rows, HAND + ((t.seat + np.int8(place + 1)) & np.int8(3)), places[place])
-    t.put(rows, KITTY, t.holder(rows, KITTY) | places[HIDDEN_KITTY])
-    return t
-
-
 def _first_of_equals(view: View) -> npt.NDArray[np.bool_]:
     """Which rows differ from the one before."""
     first = np.ones(len(view), np.bool_)
@@ -114,17 +102,26 @@ def _first_of_equals(view: View) -> npt.NDArray[np.bool_]:
     return first
 
 
-def _draw(clues: Clues, which: Index, keys: Words) -> tuple[Words, Index]:
-    """Hidden cards as planes ``uint64[place, D, B]``, and the rows for which no proposal was accepted."""
+def _draw(clues: Clues, v: Index, keys: Words) -> tuple[Words, Index]:
+    """Hidden cards of the Views ``v`` as planes ``uint64[place, D, B]``, and the rows for which none were found."""
+    out, missed = _try(clues, v, keys)
+    if not len(missed):
+        return out, missed
+    lenient = clues._replace(never=np.zeros_like(clues.never)).rows(v[missed])
+    out[..., missed], lost = _try(lenient, np.arange(len(missed)), keys[missed])
+    return out, missed[lost]
+
+
+def _try(clues: Clues, v: Index, keys: Words) -> tuple[Words, Index]:
+    """:func:`_draw` with all clues."""
     odds = Odds(clues)
-    numbers, missed = _numbers(odds, which, keys)
-    roles = lay(odds, which, numbers, mix(keys, _CARDS))
-    out = np.empty_like(roles)
-    out[HIDDEN_KITTY] = roles[HIDDEN_KITTY]
-    rows = np.arange(len(which))
-    for role in range(3):
-        seat = odds.roles[role, which]
-        out[seat, :, rows] = roles[role].T
+    numbers, missed = _numbers(odds, v, keys)
+    found = np.delete(np.arange(len(v)), missed)
+    roles = lay(odds, v[found], numbers.rows(found), mix(keys[found], _CARDS))
+    out = np.empty((*roles.shape[:2], len(v)), U64)
+    out[HIDDEN_KITTY][:, found] = roles[HIDDEN_KITTY]
+    for role in range(HIDDEN_KITTY):
+        out[odds.roles[role, v[found]], :, found] = roles[role].T
     return out, missed
 
 

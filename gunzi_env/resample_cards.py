@@ -50,16 +50,16 @@ _AFTER_PLACE, _AFTER_CHANCE, _PLACE = U64(8), U64(32), U64(0xFF)
 
 def lay(odds: Odds, v: Index, numbers: Numbers, keys: Words) -> Words:
     """The cards of each role and of the kitty as planes ``uint64[place, D, B]``, of the Views ``v``."""
-    cards = _cards(odds)[v]
-    sizes = odds.numbers[:, :, v]
-    chance = mix(keys[:, None], cards)
+    every = _cards(odds)
+    cards, sizes = every[v], odds.numbers[:, :, v]
+    chance = mix(keys[:, None], every.astype(U64)[v])
     classes = _runs(np.arange(NUM_CLASSES), odds.whole[:, v], cards.shape[1], _UNUSED)
     if odds.most:
         classes[_in_kitty(sizes, numbers.buried, chance >> _HALF)] = _TO_KITTY
     order = _order(classes, chance & _LOW)
     places = np.zeros((len(v), odds.may.shape[1], _WIDTH), np.uint8)
     at = np.take_along_axis(cards, order, axis=1) + (np.arange(len(v)) * places[0].size)[:, None]
-    places.reshape(-1)[at] = _runs(_PLACES, _shares(odds, v, numbers, mix(keys, _NO_CARD)), cards.shape[1], _NOWHERE)
+    places.reshape(-1)[at] = _runs(_PLACES, _shares(odds, v, numbers, mix(keys, U64(_NO_CARD))), cards.shape[1], _NOWHERE)
     _lay_stiff(odds, v, numbers, places)
     return _planes(places)
 

@@ -53,7 +53,7 @@ class Clues(NamedTuple):
     most: Int16  # [V] at most
     never: Words  # [D, 3, V] slots of which a seat does not hold exactly 1, 2, ... copies
 
-    def rows(self, idx: planes.Ints) -> Clues:
+    def rows(self, idx: planes.Ints | slice) -> Clues:
         """The clues of some rows."""
         return Clues(*(part[..., idx] for part in self))
 

@@ -50,6 +50,10 @@ class Numbers(NamedTuple):
     first: Index  # [B] cards open to all with role 0
     second: Index  # [B] cards open to the last two, among them the rest of those open to all, with role 1
 
+    def rows(self, idx: Index) -> Numbers:
+        """Some rows."""
+        return Numbers(*(part[..., idx] for part in self))
+
     def put(self, rows: Index, other: Numbers, idx: Index) -> None:
         """Overwrite some rows by rows ``idx`` of another."""
         for mine, theirs in zip(self, other, strict=True):
@@ -68,26 +72,27 @@ def empty(odds: Odds, number: int) -> Numbers:
 
 
 class _Chance:
-    """Words of chance, one after the other, a row from its key alone."""
+    """Words of chance by number, a row from its key alone: what one is for is the same in any batch."""
+
+    ACCEPT, POINTS, SHARED, CLASSES, STIFF = 0, 1, 2, 16, 64
 
     def __init__(self, keys: Words) -> None:
-        self.keys, self.drawn = keys, 0
+        self.keys = keys
 
-    def word(self) -> Words:
-        self.drawn += 1
-        return mix(self.keys, U64(self.drawn))
+    def word(self, number: int) -> Words:
+        return mix(self.keys, U64(number))
 
 
 def propose(odds: Odds, v: Index, keys: Words) -> tuple[Numbers, Flags]:
     """One proposal for each of the Views ``v``, and whether it is accepted."""
     out, chance = empty(odds, len(v)), _Chance(keys)
-    least = odds.bound[v] + np.log((chance.word() >> U64(11)) + 0.5) - 53 * np.log(2.0)
+    least = odds.bound[v] + np.log((chance.word(chance.ACCEPT) >> U64(11)) + 0.5) - 53 * np.log(2.0)
     laid = _lay_stiff(odds, v, out, chance)
     weight = _bury(odds, v, laid[3:], out, chance) if odds.most else np.zeros(len(v))
     number = odds.whole[:, v] - out.buried[0] - out.buried[1]
     for k, c in enumerate((FIRST_TWO, FIRST_LAST)):
         buried = out.buried[0, c] + out.buried[1, c]
-        out.shared[k] = odds.shared[c].draw(v * (odds.most + 1) + buried, chance.word())
+        out.shared[k] = odds.shared[c].draw(v * (odds.most + 1) + buried, chance.word(chance.SHARED + k))
     room = odds.room[:, v] - laid[:3]
     out.first[:] = room[0] - number[1] - out.shared[0] - out.shared[1]
     out.second[:] = room[1] - number[2] - (number[FIRST_TWO] - out.shared[0])
@@ -107,7 +112,7 @@ def _lay_stiff(odds: Odds, v: Index, out: Numbers, chance: _Chance) -> Index:
     laid = np.zeros((5, len(v)), np.intp)
     number = numbers_of_ways(odds.may.shape[1])
     for m, stiff in enumerate(odds.stiff):
-        out.stiff[m] = way = stiff.wheel.draw(v, chance.word())
+        out.stiff[m] = way = stiff.wheel.draw(v, chance.word(chance.STIFF + m))
         laid[:3] += number[:3].take(way, axis=1)
         laid[0] -= stiff.missing[v]
         buried, points = number[HIDDEN_KITTY].take(way), stiff.worth[v] == POINTS
@@ -120,12 +125,13 @@ def _bury(odds: Odds, v: Index, stiff: Index, out: Numbers, chance: _Chance) -> 
     """The second step, where the kitty has ``stiff[2, B]`` stiff points and others: the logarithm of the ways."""
     beside, width = odds.beside, odds.most + 1
     row = (v * beside + np.minimum(stiff[POINTS], beside - 1)) * beside + np.minimum(stiff[OTHERS], beside - 1)
-    points = odds.split.draw(row, chance.word())
+    points = odds.split.draw(row, chance.word(chance.POINTS))
     weight = np.where((stiff >= beside).any(axis=0), -np.inf, odds.log_ways[row])
     for kind, size in ((POINTS, points), (OTHERS, odds.kitty[v] - points)):
         left = np.maximum(size - stiff[kind], 0)
         for c, wheel in enumerate(odds.classes[kind]):
             if odds.numbers[c, kind].any():
-                out.buried[kind, c] = taken = wheel.draw(v * width + left, chance.word())
+                word = chance.word(chance.CLASSES + kind * NUM_CLASSES + c)
+                out.buried[kind, c] = taken = wheel.draw(v * width + left, word)
                 left = left - taken
     return weight

@@ -116,10 +116,11 @@ class Odds:
         for stiff in self.stiff:
             self.possible &= stiff.wheel.possible
         self.bound = np.zeros(number)
-        self._shape_kitty(clues.least, clues.most)
-        self._shape_hands(_cards(may, stiff_slots))
+        stiff_numbers = groups(may & stiff_slots, clues.points)
+        self._shape_kitty(clues.least, clues.most, stiff_numbers[:, :KEPT].cumsum(axis=0)[-1])
+        self._shape_hands(stiff_numbers.cumsum(axis=0)[-1].cumsum(axis=0)[-1])
 
-    def _shape_kitty(self, least: Ints, most: Ints) -> None:
+    def _shape_kitty(self, least: Ints, most: Ints, stiff: Index) -> None:
         """How the kitty is made up of classes, ``classes[kind][class]`` with rows (V, cards of the kind left); before
         that, how many points it has, ``split`` with rows (V, stiff points, other stiff cards).
         ``log_ways`` has the same rows: the ways of the kitty over what stiff cards in it were drawn with."""
@@ -146,6 +147,7 @@ class Odds:
         for a, b, points in product(range(self.beside), range(self.beside), range(width)):
             rest = self.kitty - points - b
             good = (points >= a) & (rest >= 0) & (least <= points) & (points <= most)
+            good &= (a <= stiff[POINTS]) & (b <= stiff[OTHERS])
             ways_of_it = totals[POINTS][:, max(points - a, 0)] * totals[OTHERS][np.arange(len(rest)), np.maximum(rest, 0)]
             joint[:, a, b, points] = good * ways_of_it
         self.split = Wheel(joint.reshape(-1, width))
@@ -163,9 +165,9 @@ class Odds:
         whole, p = self.whole, self.lean
         self.shared = {c: _shares(whole[c], p[0], p[other], self.most) for c, other in ((FIRST_TWO, 1), (FIRST_LAST, 2))}
         between = whole[FIRST_TWO] + whole[FIRST_LAST]
-        open_to_all = np.maximum(whole[ALL] - self.most, 0)
+        open_to_all = np.maximum(whole[ALL] - self.kitty, 0)
         elsewhere = whole[1 << 1] + whole[1 << 2] + between + stiff_cards
-        left = whole[LAST_TWO] + whole[ALL] - self.most - self.room[0]
+        left = whole[LAST_TWO] + whole[ALL] - self.kitty - self.room[0]
         open_to_last = np.maximum(left, self.room[1] + self.room[2] - elsewhere)
         last = p[1] + p[2]
         self.laws: Floats = np.log(np.stack([p[0], last, p[1] / last, p[2] / last]))  # [4, V] see propose()
@@ -234,12 +236,6 @@ def _stiff_slots(may: Words, never: Words) -> Words:
         for held, bad in zip(thermometer(may[role]), never[:, role], strict=True):
             out |= held & bad
     return out
-
-
-def _cards(may: Words, slots: Words) -> Index:
-    """How many cards of some slots there are."""
-    cards: Index = count((may[0] | may[1] | may[2] | may[HIDDEN_KITTY]) & slots).astype(np.intp)
-    return cards
 
 
 def _stiff(may: Words, never: Words, points: Words, slots: Words, pull: Floats) -> Any:
