@@ -16,7 +16,8 @@ from gunzi_env.vector import VectorEnv
 __version__ = "0.1.0"
 
 __all__ = [
-    "IllegalAction", "Rules", "VectorEnv", "env", "parallel_env", "position", "raw_env", "record", "resample", "rulebook",
+    "IllegalAction", "Rules", "VectorEnv", "env", "parallel_env", "position", "raw_env", "record", "resample",
+    "rulebook",
 ]  # fmt: skip
 
 if hasattr(_pettingzoo, "register"):  # pragma: no branch - from PettingZoo 1.27 on, one version is installed

@@ -155,7 +155,7 @@ def _put_in(t: Tables, g: Index) -> Index:
 
 
 def ask_pickup(t: Tables, g: Index, number: Int16) -> Flags:
-    """Set aside the smallest cards of the kitty, and let the seat choose among equals; True where there is no choice."""
+    """Set aside the smallest cards of the kitty and let the seat choose among equals; True where there are none."""
     mask = pickable_mask(t.layout, t.level[g])
     pool = t.holder(g, KITTY) & mask
     forced, group, rest = choice.split(pool, t.layout.rising[t.level[g]], number)

@@ -11,9 +11,9 @@
 ...     [word] * 2 for word in seen.hand[:, 0].tolist()]
 (2, True, True)
 
-A world is drawn uniformly: every way to lay the physical cards that are not located into the hidden hands and the kitty,
-such that all of :mod:`gunzi_env.resample_clues` holds, is equally likely. First come the numbers of cards by class
-(:mod:`gunzi_env.resample_numbers`), then which cards. Nothing but the View is known here.
+A world is drawn uniformly: every way to lay the physical cards that are not located into the hidden hands and the
+kitty, such that all of :mod:`gunzi_env.resample_clues` holds, is equally likely. First come the numbers of cards by class
+(:mod:`gunzi_env.resample_numbers`), then which cards (:mod:`gunzi_env.resample_cards`). Nothing but the View is known.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _CARDS, _SEED = U64(1 << 32), U64(2 << 32)
 
 
 def resample(view: View, keys: Words) -> Tables:
-    """B tables, one world a row, at exactly the decision of ``view`` (B rows): what the viewer sees and may do is equal,
-    and the hand can be played on.
+    """B tables, one world a row, at exactly the decision of ``view`` (B rows): what the viewer sees and may do is
+    equal, and the hand can be played on.
 
     ``keys``: ``uint64[B]``; a world follows from its row of the view and its key alone. For many worlds of one decision
     repeat its row (``view.rows(np.repeat(...))``): rows that are equal and stand together are prepared once. Hands to
@@ -54,15 +54,17 @@ def resample(view: View, keys: Words) -> Tables:
     Everybody in a world knows what he knows, with one exception: if it is not the viewer who returned cards (R5.4), he
     who did does not recall which.
 
-    Where 4,096 proposals have found no world with what dead following has shown (R7.5), that is dropped for this world;
-    no true deal is ever excluded. Raises :class:`ValueError` for a row that is no decision of the viewer, for one of the
-    bidding (a View does not tell how far its closing window has come, R4.6), for positions with cards out of play, and
-    where no deal is consistent with what is seen.
+    Where 4,096 proposals have found no world with what dead following has shown (R7.5), or what an exemption that did
+    not happen has (R5.5), that is dropped for this world. Raises :class:`ValueError` for a row that is no decision of the
+    viewer, for one of the bidding (a View does not tell how far its closing window has come, R4.6), for positions with
+    cards out of play, and where no deal is consistent with what is seen.
     """
     keys = np.asarray(keys)
     if keys.dtype != U64 or keys.shape != (len(view),):
         raise ValueError(f"keys are {keys.dtype}{list(keys.shape)}: give uint64[{len(view)}], one a row of the view")
     _check_phases(view)
+    if not len(view):
+        return Tables(view.rules, 1).select(np.zeros(0, np.intp))
     first = _first_of_equals(view)
     which = first.cumsum() - 1
     distinct = view.rows(np.flatnonzero(first))
@@ -117,6 +119,8 @@ def _try(clues: Clues, v: Index, keys: Words) -> tuple[Words, Index]:
     odds = Odds(clues)
     numbers, missed = _numbers(odds, v, keys)
     found = np.delete(np.arange(len(v)), missed)
+    if not len(found):
+        return np.zeros((NUM_PLACES, clues.may.shape[1], len(v)), U64), missed
     roles = lay(odds, v[found], numbers.rows(found), mix(keys[found], _CARDS))
     out = np.empty((*roles.shape[:2], len(v)), U64)
     out[HIDDEN_KITTY][:, found] = roles[HIDDEN_KITTY]

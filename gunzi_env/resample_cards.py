@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gunzi_env.deal import mix
 from gunzi_env.planes import U64, Ints, Words, lowest, pack, thermometer, unpack
-from gunzi_env.resample_clues import HIDDEN_KITTY, NUM_PLACES
+from gunzi_env.resample_clues import HIDDEN_KITTY
 from gunzi_env.resample_numbers import Numbers
 from gunzi_env.resample_odds import (
     ALL,
@@ -59,7 +59,9 @@ def lay(odds: Odds, v: Index, numbers: Numbers, keys: Words) -> Words:
     order = _order(classes, chance & _LOW)
     places = np.zeros((len(v), odds.may.shape[1], _WIDTH), np.uint8)
     at = np.take_along_axis(cards, order, axis=1) + (np.arange(len(v)) * places[0].size)[:, None]
-    places.reshape(-1)[at] = _runs(_PLACES, _shares(odds, v, numbers, mix(keys, U64(_NO_CARD))), cards.shape[1], _NOWHERE)
+    places.reshape(-1)[at] = _runs(
+        _PLACES, _shares(odds, v, numbers, mix(keys, U64(_NO_CARD))), cards.shape[1], _NOWHERE
+    )
     _lay_stiff(odds, v, numbers, places)
     return _planes(places)
 
@@ -85,7 +87,7 @@ def _runs(values: Ints, lengths: Index, width: int, rest: int) -> Bytes:
     left = width - lengths.sum(axis=0)
     every = np.concatenate([lengths, left[None]]).T
     row = np.append(values, rest).astype(np.uint8)
-    return np.repeat(np.broadcast_to(row, every.shape).reshape(-1), every.reshape(-1)).reshape(-1, width)
+    return np.repeat(np.broadcast_to(row, every.shape).reshape(-1), every.reshape(-1)).reshape(len(every), width)
 
 
 def _order(group: Bytes, chance: Words) -> Index:
@@ -142,7 +144,7 @@ def _hypergeometric(one: Index, other: Index, drawn: Index, chance: Words) -> In
     while True:
         more = (left >= upto) & (k < last)
         if not more.any():
-            return k
+            return np.asarray(k)
         odds = odds * more * (one - k) * (drawn - k) / ((k + 1) * np.maximum(other - drawn + k + 1, 1))
         upto = upto + odds
         k = k + more

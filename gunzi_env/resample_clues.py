@@ -4,7 +4,7 @@ Each physical card that the viewer has not located has a set of *places* it may 
 partner and his previous, and the kitty where he does not know it. Cards of one slot can differ: one that was shown
 lies with him who showed it, the others may lie anywhere. Everything here is sound, that is, true of the deal itself:
 
-* voids (R7.3), and exact pairs, triples and quads that a seat did not have when it owed them (R7.5): see :func:`_lacks`;
+* voids (R7.3), and exact pairs, triples and quads that a seat did not have when it owed them (R7.5, :func:`_lacks`);
 * cards that were shown, given, returned, picked up or turned up: ``View.known``, and for tribute :func:`_given`;
 * tribute: who gave his largest cards has kept no larger ones (R5.1-3): see :func:`_kept_none`;
 * an unknown buried kitty has no joker (R6.4), and how many of its cards can be picked up is public (R6.5);
@@ -26,7 +26,6 @@ from gunzi_env import observe, planes
 from gunzi_env.kitty import pickable_mask
 from gunzi_env.order import BIG_JOKER_SLOT, JOKERS, NUM_LEVELS, SMALL_JOKER_SLOT, TRUMP, layout
 from gunzi_env.planes import BIT, FULL, U64, ZERO, Words, count, where
-from gunzi_env.rules import Rules
 from gunzi_env.tables import Flags, Int8, Int16, Phase, Tables
 from gunzi_env.tribute import giveable_mask
 from gunzi_env.views import DEALER_OR_KITTY, View
@@ -55,7 +54,7 @@ class Clues(NamedTuple):
 
     def rows(self, idx: planes.Ints | slice) -> Clues:
         """The clues of some rows."""
-        return Clues(*(part[..., idx] for part in self))
+        return self._make(part[..., idx] for part in self)
 
 
 def read(v: View, t: Tables) -> Clues:
@@ -183,7 +182,7 @@ def _receiver(v: View) -> Int8:
 
 
 def _viewer_receives(v: View) -> Flags:
-    return (_receiver(v) == 0) & (v.tribute[0] != 0)
+    return np.asarray((_receiver(v) == 0) & (v.tribute[0] != 0))
 
 
 def _given(v: View) -> tuple[Words, Words]:
@@ -276,4 +275,3 @@ def _exempt(v: View, t: Tables, out: Words) -> None:
             left = len(out) - np.bitwise_count(cards & _BIG).sum(axis=0)
             for copies in range(len(out)):
                 out[copies, seat] |= _BIG & where(given & (who == seat + 1) & (left == copies + 1))
-

@@ -7,13 +7,14 @@ A proposal is drawn step by step, each from a table; the hands lean such that th
 3. how many cards of the classes that role 0 shares with one other go to role 0.
 
 The rest is not drawn: ``first`` cards of those open to all fill up role 0, and ``second`` of what is then open to the
-last two fill up role 1; if this cannot be, the proposal fails. With b(k; n, p) the binomial law and l the leans, the ways
-to lay the cards, over the odds of the proposal, are but for a constant
+last two fill up role 1; if this cannot be, the proposal fails. With b(k; n, p) the binomial law and l the leans, the
+ways to lay the cards, over the odds of the proposal, are but for a constant
 
     b(first; open to all, l0) * b(second; open to the last two, l1 / (l1 + l2)) * ways of the kitty
 
-(multiply the powers of l out: together with those of the proposal every role has as many as it has cards). A proposal
-is accepted with this over its greatest value, and so what is accepted has the odds wanted, whatever the leans are.
+(multiplied out, these and the proposal have l to the power of each role's number of cards, which is constant). A
+proposal is accepted with this over a bound of it, and so what is accepted has exactly the odds wanted, whatever the
+leans are; they decide how many proposals it takes.
 """
 
 from __future__ import annotations
@@ -123,10 +124,10 @@ def _lay_stiff(odds: Odds, v: Index, out: Numbers, chance: _Chance) -> Index:
 
 def _bury(odds: Odds, v: Index, stiff: Index, out: Numbers, chance: _Chance) -> Floats:
     """The second step, where the kitty has ``stiff[2, B]`` stiff points and others: the logarithm of the ways."""
-    beside, width = odds.beside, odds.most + 1
-    row = (v * beside + np.minimum(stiff[POINTS], beside - 1)) * beside + np.minimum(stiff[OTHERS], beside - 1)
+    width, (some, others) = odds.most + 1, odds.beside
+    row = (v * some + np.minimum(stiff[POINTS], some - 1)) * others + np.minimum(stiff[OTHERS], others - 1)
     points = odds.split.draw(row, chance.word(chance.POINTS))
-    weight = np.where((stiff >= beside).any(axis=0), -np.inf, odds.log_ways[row])
+    weight = np.where((stiff < odds.beside[:, None]).all(axis=0), odds.log_ways[row], -np.inf)
     for kind, size in ((POINTS, points), (OTHERS, odds.kitty[v] - points)):
         left = np.maximum(size - stiff[kind], 0)
         for c, wheel in enumerate(odds.classes[kind]):

@@ -1,8 +1,8 @@
 """How many cards of each kind lie in each hidden place: the odds from which :mod:`gunzi_env.resample_numbers` draws.
 
-Cards that may lie in the same hands are one *class*: a number with a bit for each of three *roles*, which are the hidden
-seats in an order that suits the drawing. With x cards of a class of n in each place, the physical cards can be laid in
-n! / (x! x! ...) ways, and so the numbers of all classes have odds like the product of these.
+Cards that may lie in the same hands are one *class*: a number with a bit for each of three *roles*, which are the
+hidden seats in an order that suits the drawing. With x, y, ... cards of a class of n in the places, the physical cards
+can be laid in n! / (x! y! ...) ways, and so the numbers of all classes have odds like the product of these.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env.planes import BIT, FULL, U64, ZERO, Ints, Words, count, lowest, thermometer
+from gunzi_env.planes import BIT, U64, Ints, Words, count, lowest, thermometer
 from gunzi_env.resample_clues import HIDDEN_KITTY, NUM_PLACES, Clues
 from gunzi_env.tables import Flags, Index
 
@@ -54,7 +54,7 @@ class Wheel:
     def draw(self, row: Index, chance: Words) -> Index:
         """The outcome 0..k-1 in each row, by one word each."""
         wanted = (row.astype(U64) << _FINE) | (chance >> (U64(64) - _FINE))
-        return np.searchsorted(self.marks, wanted, side="right") - row * self.width
+        return np.asarray(np.searchsorted(self.marks, wanted, side="right") - row * self.width)
 
 
 def log_choose(n: Ints, k: Ints) -> Floats:
@@ -142,19 +142,19 @@ class Odds:
                 after = joint.cumsum(axis=2)[:, :, -1]
             self.classes.append(wheels[::-1])
             totals.append(after)
-        self.beside = width if self.stiff else 1
-        joint = np.zeros((len(self.kitty), self.beside, self.beside, width))
-        for a, b, points in product(range(self.beside), range(self.beside), range(width)):
-            rest = self.kitty - points - b
-            good = (points >= a) & (rest >= 0) & (least <= points) & (points <= most)
-            good &= (a <= stiff[POINTS]) & (b <= stiff[OTHERS])
-            ways_of_it = totals[POINTS][:, max(points - a, 0)] * totals[OTHERS][np.arange(len(rest)), np.maximum(rest, 0)]
-            joint[:, a, b, points] = good * ways_of_it
+        self.beside: Index = np.minimum(stiff, self.most).max(axis=1) + 1
+        joint = np.zeros((len(self.kitty), *self.beside, width))
+        for a, b in product(*map(range, self.beside)):
+            rest = self.kitty[:, None] - k - b
+            good = (k >= a) & (rest >= 0) & (least[:, None] <= k) & (k <= most[:, None])
+            good &= ((a <= stiff[POINTS]) & (b <= stiff[OTHERS]))[:, None]
+            others = np.take_along_axis(totals[OTHERS], np.maximum(rest, 0), axis=1)
+            joint[:, a, b] = good * totals[POINTS][:, np.maximum(k - a, 0)] * others
         self.split = Wheel(joint.reshape(-1, width))
         with np.errstate(divide="ignore"):
             log_ways = np.log(joint.cumsum(axis=3)[..., -1])
-        drawn = np.arange(self.beside) * np.log(self.pull)[..., None]  # [kind, V, number]
-        log_ways = log_ways - drawn[POINTS][:, :, None] - drawn[OTHERS][:, None, :]
+        points, others = (np.arange(n) * np.log(p)[:, None] for n, p in zip(self.beside, self.pull, strict=True))
+        log_ways = log_ways - points[:, :, None] - others[:, None, :]
         highest = log_ways.max(axis=(1, 2))
         self.possible &= highest > -np.inf
         self.log_ways: Floats = log_ways.reshape(-1)
@@ -163,7 +163,9 @@ class Odds:
     def _shape_hands(self, stiff_cards: Ints) -> None:
         """What goes to role 0 of the classes that it shares with one other, with rows (V, cards of it in the kitty)."""
         whole, p = self.whole, self.lean
-        self.shared = {c: _shares(whole[c], p[0], p[other], self.most) for c, other in ((FIRST_TWO, 1), (FIRST_LAST, 2))}
+        self.shared = {
+            c: _shares(whole[c], p[0], p[other], self.most) for c, other in ((FIRST_TWO, 1), (FIRST_LAST, 2))
+        }
         between = whole[FIRST_TWO] + whole[FIRST_LAST]
         open_to_all = np.maximum(whole[ALL] - self.kitty, 0)
         elsewhere = whole[1 << 1] + whole[1 << 2] + between + stiff_cards
@@ -188,7 +190,7 @@ def classes_of(may: Words, c: int) -> Words:
     inside = may[0] | may[1] | may[2] | may[HIDDEN_KITTY]
     for role in range(3):
         inside = inside & (may[role] if c >> role & 1 else ~may[role])
-    return inside
+    return np.asarray(inside)
 
 
 def groups(may: Words, points: Words) -> Index:
@@ -262,13 +264,13 @@ def _stiff(may: Words, never: Words, points: Words, slots: Words, pull: Floats) 
 
 
 def _from_class(number: Index, lean: Floats | None, k: Index) -> Floats:
-    """The odds that ``k`` cards of a class of ``number`` are in the kitty, ``[V, len(k)]``: the ways to choose them over
-    what its hands lean; cards without a hand are all there."""
+    """The odds that ``k`` cards of a class of ``number`` are in the kitty, ``[V, len(k)]``: the ways to choose them
+    over what its hands lean; cards without a hand are all there."""
     n = number[:, None]
-    if lean is None:
-        return np.asarray(n == k, np.float64)
-    good = k <= n
-    return np.asarray(good * np.exp(log_choose(n, np.where(good, k, 0)) - np.where(good, k, 0) * np.log(lean)[:, None]))
+    good = n == k if lean is None else k <= n
+    some = k * good
+    ways_of_it = np.exp(log_choose(n, some))
+    return np.asarray(good * (ways_of_it if lean is None else ways_of_it * lean[:, None] ** -some.astype(np.float64)))
 
 
 def _shares(number: Index, first: Floats, other: Floats, most: int) -> Wheel:

@@ -9,17 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from gunzi_env import choice, engine, kitty, planes, tribute, tricks
+from gunzi_env.order import TRUMP
 from gunzi_env.planes import FULL, NUM_SLOTS, U64, Words, bits, count, lowest, select, where
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Index, Int8, Phase, Tables
 from gunzi_env.views import DEALER_OR_KITTY, View
 
-_SAME = (
-    "level trump led_suit led_count best_slot bid_strength bid_suit phase seat blood score trick_points held "
-    "pickable drawn first_hand kitty_public kitty_shown dry tribute turned"
-).split()
+_SAME = [
+    "level", "trump", "led_suit", "led_count", "best_slot", "bid_strength", "bid_suit", "phase", "seat", "blood", "score",
+    "trick_points", "held", "pickable", "drawn", "first_hand", "kitty_public", "kitty_shown", "dry", "tribute", "turned",
+]  # fmt: skip
 """Fields of both that mean the same."""
 
-_SEATS = ("dealer", "first", "giver", "leader", "best")
+_SEATS = ("dealer", "first", "giver", "leader", "best", "bid_seat")
+"""Seats, relative to the viewer in a View."""
 
 
 def without_hidden(v: View) -> Tables:
@@ -32,7 +34,6 @@ def without_hidden(v: View) -> Tables:
     for name in _SEATS:
         seat = getattr(v, name)
         getattr(t, name)[:] = np.where(seat == NOBODY, NOBODY, (seat + v.seat) & 3)
-    t.bid_seat[:] = np.where(v.bid_seat == NOBODY, NOBODY, (v.bid_seat + v.seat) & 3)
     t.hand[:] = ~v.first_hand
     odd = (v.seat & 1).astype(np.bool_)
     t.levels[:] = np.where(odd[:, None], v.levels[:, ::-1], v.levels)
@@ -127,7 +128,7 @@ def _follow(t: Tables, v: View, g: Index) -> None:
     """R7.3: what must be played is set aside, then the units named are named again."""
     layout, level = t.layout, t.level[g]
     t.led_mask[g] = layout.suit_mask[level, t.led_suit[g]]
-    t.win_mask[g] = t.led_mask[g] | layout.suit_mask[level, 3]
+    t.win_mask[g] = t.led_mask[g] | layout.suit_mask[level, TRUMP]
     tricks.begin_turn(t, g)
     pending = v.pending[:, g]
     for copies in range(t.rules.decks, 0, -1):

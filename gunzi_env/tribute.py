@@ -52,7 +52,7 @@ def enter(t: Tables, g: Index) -> Index:
 
 
 def ask(t: Tables, g: Index, owes: Flags) -> Flags:
-    """R5.1-3: set aside what the giver must give where he owes, and let him choose the rest; True where there is none."""
+    """R5.1-3: set aside what the giver must give where he owes; he chooses the rest, True where there is none."""
     pool = giveable(t, g, t.giver[g])
     # R5.3: he who has too few gives those he has.
     need = np.where(owes, np.minimum(t.blood[g], count(pool)), 0).astype(np.int16)

@@ -42,7 +42,7 @@ def late(
     own = [hands[s].split() for s in range(4)]
     for k, play in enumerate(trick):
         own[(leader + k) % 4] = own[(leader + k) % 4] + play.split()
-    left = Counter({card: rules.decks for card in CARDS}) - Counter(kitty.split())
+    left = Counter(dict.fromkeys(CARDS, rules.decks)) - Counter(kitty.split())
     for cards in own:
         left -= Counter(cards)
     piles: list[list[str]] = [[] for _ in range(4)]
@@ -51,7 +51,9 @@ def late(
         may = [s for s in range(4) if card not in untouched.get(s, "").split()]
         s = min(may, key=lambda s: len(piles[s]) + len(own[s]))
         piles[s].append(card)
-    return position.setup(rules, hands=hands, kitty_cards=kitty, trick=trick, played=[" ".join(p) for p in piles], **said)
+    return position.setup(
+        rules, hands=hands, kitty_cards=kitty, trick=trick, played=[" ".join(p) for p in piles], **said
+    )
 
 
 @dataclass

@@ -31,7 +31,8 @@ LAYERS: list[set[str]] = [
     {"gunzi_env.views"},
     {"gunzi_env.observe"},
     {f"gunzi_env.{name}" for name in ("starts", "case", "branches", "resample", "record", "rulebook", "render")}
-    | {f"gunzi_env.position{name}" for name in ("", "_checks", "_seen", "_text")},
+    | {f"gunzi_env.position{name}" for name in ("", "_checks", "_seen", "_text")}
+    | {f"gunzi_env.resample_{name}" for name in ("cards", "clues", "numbers", "odds", "tables")},
     {f"gunzi_env.{name}" for name in ("vector", "aec", "solo", "testing", "adapters")},
     {"gunzi_env", "gunzi_env.cli"},
     {"gunzi_agents"},
