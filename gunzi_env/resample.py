@@ -12,8 +12,9 @@
 (2, True, True)
 
 A world is drawn uniformly: every way to lay the physical cards that are not located into the hidden hands and the
-kitty, such that all of :mod:`gunzi_env.resample_clues` holds, is equally likely. First come the numbers of cards by class
-(:mod:`gunzi_env.resample_numbers`), then which cards (:mod:`gunzi_env.resample_cards`). Nothing but the View is known.
+kitty, such that all of :mod:`gunzi_env.resample_clues` holds, is equally likely. First come the numbers of cards by
+class (:mod:`gunzi_env.resample_numbers`), then which cards (:mod:`gunzi_env.resample_cards`). Nothing but the View is
+known.
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ def resample(view: View, keys: Words) -> Tables:
     who did does not recall which.
 
     Where 4,096 proposals have found no world with what dead following has shown (R7.5), or what an exemption that did
-    not happen has (R5.5), that is dropped for this world. Raises :class:`ValueError` for a row that is no decision of the
-    viewer, for one of the bidding (a View does not tell how far its closing window has come, R4.6), for positions with
-    cards out of play, and where no deal is consistent with what is seen.
+    not happen has (R5.5), that is dropped for this world. Raises :class:`ValueError` for a row that is no decision of
+    the viewer, for one of the bidding (a View does not tell how far its closing window has come, R4.6), for positions
+    with cards out of play, and where no deal is consistent with what is seen.
     """
     keys = np.asarray(keys)
     if keys.dtype != U64 or keys.shape != (len(view),):

@@ -54,7 +54,8 @@ class Clues(NamedTuple):
 
     def rows(self, idx: planes.Ints | slice) -> Clues:
         """The clues of some rows."""
-        return self._make(part[..., idx] for part in self)
+        may, never = self.may[..., idx], self.never[..., idx]
+        return Clues(may, self.room[:, idx], self.points[idx], self.least[idx], self.most[idx], never)
 
 
 def read(v: View, t: Tables) -> Clues:
@@ -169,8 +170,8 @@ def _kept_none(v: View, t: Tables) -> Words:
     # R5.3: who gave fewer than he owed had no more that may be given.
     above = _larger(v.rules.mixed_trump_rank)[v.level, np.where(number < v.blood, 0, weakest + 1)]
     above &= giveable_mask(t, np.arange(len(v)))
-    receives = _viewer_receives(v)
-    above &= where(receives) | ~_returnable(v)  # he who returned cards knows these
+    # He who returned cards knows which are still there; but for a dealer who has taken a kitty and buried since.
+    above &= where(_viewer_receives(v) & (v.giver != v.dealer)) | ~_returnable(v)
     # R5.5: the dealer gave, and has taken a kitty since that nobody else saw.
     took = (v.giver == v.dealer) & ~v.kitty_shown & (v.phase >= Phase.BURY)
     return above & where((number > 0) & ~took)

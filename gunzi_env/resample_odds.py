@@ -7,9 +7,10 @@ can be laid in n! / (x! y! ...) ways, and so the numbers of all classes have odd
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -237,10 +238,10 @@ def _stiff_slots(may: Words, never: Words) -> Words:
     for role in range(3):
         for held, bad in zip(thermometer(may[role]), never[:, role], strict=True):
             out |= held & bad
-    return out
+    return np.asarray(out)
 
 
-def _stiff(may: Words, never: Words, points: Words, slots: Words, pull: Floats) -> Any:
+def _stiff(may: Words, never: Words, points: Words, slots: Words, pull: Floats) -> Iterator[Stiff]:
     """The stiff slots of each View one after the other, as :class:`Stiff`."""
     decks = may.shape[1]
     every, numbers = ways(decks), numbers_of_ways(decks)
@@ -270,7 +271,8 @@ def _from_class(number: Index, lean: Floats | None, k: Index) -> Floats:
     good = n == k if lean is None else k <= n
     some = k * good
     ways_of_it = np.exp(log_choose(n, some))
-    return np.asarray(good * (ways_of_it if lean is None else ways_of_it * lean[:, None] ** -some.astype(np.float64)))
+    over = np.ones_like(ways_of_it) if lean is None else lean[:, None] ** some.astype(np.float64)
+    return np.asarray(good * ways_of_it / over)
 
 
 def _shares(number: Index, first: Floats, other: Floats, most: int) -> Wheel:
@@ -280,7 +282,8 @@ def _shares(number: Index, first: Floats, other: Floats, most: int) -> Wheel:
     p, q = ((lean / (first + other))[:, None, None] for lean in (first, other))
     good = (k <= n) & (n >= 0)
     law = np.exp(log_binomial(np.where(good, n, 0), np.where(good, k, 0), p, q))
-    return Wheel((good * law).reshape(-1, len(k)))
+    law *= good
+    return Wheel(law.reshape(-1, len(k)))
 
 
 def _highest(n: Index, p: Floats, q: Floats) -> Floats:

@@ -15,8 +15,9 @@ from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Index, Int8, 
 from gunzi_env.views import DEALER_OR_KITTY, View
 
 _SAME = [
-    "level", "trump", "led_suit", "led_count", "best_slot", "bid_strength", "bid_suit", "phase", "seat", "blood", "score",
-    "trick_points", "held", "pickable", "drawn", "first_hand", "kitty_public", "kitty_shown", "dry", "tribute", "turned",
+    "level", "trump", "led_suit", "led_count", "best_slot", "bid_strength", "bid_suit", "phase", "seat", "blood",
+    "score", "trick_points", "held", "pickable", "drawn", "first_hand", "kitty_public", "kitty_shown", "dry",
+    "tribute", "turned",
 ]  # fmt: skip
 """Fields of both that mean the same."""
 
