@@ -16,6 +16,9 @@ from gunzi_env.resample_odds import (
     KEPT,
     LAST_TWO,
     NUM_CLASSES,
+    ONLY_FIRST,
+    ONLY_LAST,
+    ONLY_SECOND,
     OTHERS,
     POINTS,
     Odds,
@@ -114,17 +117,17 @@ def _in_kitty(sizes: Index, buried: Index, chance: Words) -> npt.NDArray[np.bool
 
 
 def _shares(odds: Odds, v: Index, numbers: Numbers, chance: Words) -> Index:
-    """How many cards of each class, in turn, go to which of :data:`_PLACES`, ``[12, B]``."""
+    """How many cards of each class, in turn, go to which of :data:`_PLACES`, ``[13, B]``."""
     whole = odds.whole[:, v] - numbers.buried[0] - numbers.buried[1]
     rest = whole[ALL] - numbers.first
     second = _hypergeometric(rest, whole[LAST_TWO], numbers.second, chance)
     out = np.zeros((len(_PLACES), len(v)), np.intp)
     with_two, with_last = numbers.shared
     parts = {
-        1: [whole[1]],
-        2: [whole[2]],
+        ONLY_FIRST: [whole[ONLY_FIRST]],
+        ONLY_SECOND: [whole[ONLY_SECOND]],
         FIRST_TWO: [with_two, whole[FIRST_TWO] - with_two],
-        4: [whole[4]],
+        ONLY_LAST: [whole[ONLY_LAST]],
         FIRST_LAST: [with_last, whole[FIRST_LAST] - with_last],
         LAST_TWO: [numbers.second - second, whole[LAST_TWO] - numbers.second + second],
         ALL: [numbers.first, second, rest - second],

@@ -32,6 +32,8 @@ from gunzi_env.resample_odds import (
     FIRST_TWO,
     LAST_TWO,
     NUM_CLASSES,
+    ONLY_FIRST,
+    ONLY_SECOND,
     OTHERS,
     POINTS,
     Floats,
@@ -95,8 +97,8 @@ def propose(odds: Odds, v: Index, keys: Words) -> tuple[Numbers, Flags]:
         buried = out.buried[0, c] + out.buried[1, c]
         out.shared[k] = odds.shared[c].draw(v * (odds.most + 1) + buried, chance.word(chance.SHARED + k))
     room = odds.room[:, v] - laid[:3]
-    out.first[:] = room[0] - number[1] - out.shared[0] - out.shared[1]
-    out.second[:] = room[1] - number[2] - (number[FIRST_TWO] - out.shared[0])
+    out.first[:] = room[0] - number[ONLY_FIRST] - out.shared[0] - out.shared[1]
+    out.second[:] = room[1] - number[ONLY_SECOND] - (number[FIRST_TWO] - out.shared[0])
     both = number[LAST_TWO] + number[ALL] - out.first
     good = (out.first >= 0) & (out.first <= number[ALL]) & (out.second >= 0) & (out.second <= both)
     good &= odds.possible[v]

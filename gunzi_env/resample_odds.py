@@ -21,8 +21,9 @@ from gunzi_env.tables import Flags, Index
 
 Floats = npt.NDArray[np.float64]
 
-NUM_CLASSES, ALL = 8, 7
-FIRST_TWO, FIRST_LAST, LAST_TWO = 3, 5, 6
+NUM_CLASSES = 8
+ONLY_FIRST, ONLY_SECOND, FIRST_TWO, ONLY_LAST, FIRST_LAST, LAST_TWO, ALL = range(1, NUM_CLASSES)
+"""The classes, by the roles; class 0 is of cards that can but lie in the kitty."""
 
 POINTS, OTHERS, KEPT = 0, 1, 2
 """Kinds: point cards and others that may lie in the kitty, and cards that cannot."""
@@ -91,7 +92,8 @@ class Stiff(NamedTuple):
 
 
 class Odds:
-    """What is known of V Views' hidden numbers; K cards are in the largest kitty."""
+    """The odds of V Views. ``possible[V]``: do they know of any world? ``bound[V]`` is above the logarithm of every
+    weight that :func:`gunzi_env.resample_numbers.propose` computes."""
 
     def __init__(self, clues: Clues) -> None:
         number = clues.room.shape[1]
@@ -164,16 +166,15 @@ class Odds:
     def _shape_hands(self, stiff_cards: Ints) -> None:
         """What goes to role 0 of the classes that it shares with one other, with rows (V, cards of it in the kitty)."""
         whole, p = self.whole, self.lean
-        self.shared = {
-            c: _shares(whole[c], p[0], p[other], self.most) for c, other in ((FIRST_TWO, 1), (FIRST_LAST, 2))
-        }
-        between = whole[FIRST_TWO] + whole[FIRST_LAST]
-        open_to_all = np.maximum(whole[ALL] - self.kitty, 0)
-        elsewhere = whole[1 << 1] + whole[1 << 2] + between + stiff_cards
-        left = whole[LAST_TWO] + whole[ALL] - self.kitty - self.room[0]
-        open_to_last = np.maximum(left, self.room[1] + self.room[2] - elsewhere)
+        first_two, first_last = (_shares(whole[c], p[0], p[r], self.most) for c, r in ((FIRST_TWO, 1), (FIRST_LAST, 2)))
+        self.shared = {FIRST_TWO: first_two, FIRST_LAST: first_last}
         last = p[1] + p[2]
         self.laws: Floats = np.log(np.stack([p[0], last, p[1] / last, p[2] / last]))  # [4, V] see propose()
+        # The greatest value of a binomial law is greatest for the fewest cards: so many are open at least.
+        open_to_all = np.maximum(whole[ALL] - self.kitty, 0)
+        elsewhere = whole[ONLY_SECOND] + whole[ONLY_LAST] + whole[FIRST_TWO] + whole[FIRST_LAST] + stiff_cards
+        left = whole[LAST_TWO] + whole[ALL] - self.kitty - self.room[0]
+        open_to_last = np.maximum(left, self.room[1] + self.room[2] - elsewhere)
         self.bound += _highest(open_to_all, p[0], last)
         self.bound += _highest(np.maximum(open_to_last, 0), p[1] / last, p[2] / last)
 
