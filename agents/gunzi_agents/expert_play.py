@@ -109,7 +109,7 @@ class ExpertPlayer(Player):
         """Points of each suit that I do not see, in thirties, ``float32[4, B]``."""
         r = self.r
         worth = counts(r.unseen) * r.points
-        return np.stack([(worth * (r.suit == suit)).sum(axis=0) for suit in range(4)]) / np.float32(30)
+        return np.asarray(np.stack([(worth * (r.suit == suit)).sum(axis=0) for suit in range(4)]) / 30, np.float32)
 
     @cached_property
     def _spend(self) -> Floats:
