@@ -149,12 +149,17 @@ def _put_in(t: Tables, g: Index) -> Index:
     t.returned[:, g[giver]] = planes.minus(t.returned[:, g[giver]], beyond)
     _make_public(t, g)
     choice.give(t, g, np.full(len(g), KITTY), jokers)
+    done = ask_pickup(t, g, count(jokers))
+    t.phase[g[~done]] = Phase.PICKUP
+    return _pick_up(t, g[done])
+
+
+def ask_pickup(t: Tables, g: Index, number: Int16) -> Flags:
+    """Set aside the smallest cards of the kitty and let the seat choose among equals; True where there are none."""
     mask = pickable_mask(t.layout, t.level[g])
     pool = t.holder(g, KITTY) & mask
-    forced, group, rest = choice.split(pool, t.layout.rising[t.level[g]], count(jokers))
-    choice.begin(t, g, np.full(len(g), KITTY, np.int8), forced & mask, group & mask, rest)
-    t.phase[g[rest > 0]] = Phase.PICKUP
-    return _pick_up(t, g[rest == 0])
+    forced, group, rest = choice.split(pool, t.layout.rising[t.level[g]], number)
+    return choice.begin(t, g, np.full(len(g), KITTY, np.int8), forced & mask, group & mask, rest)
 
 
 def pickup_apply(t: Tables, g: Index, action: Ints) -> Index:

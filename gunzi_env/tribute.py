@@ -48,14 +48,17 @@ def enter(t: Tables, g: Index) -> Index:
     if t.rules.anti_tribute:
         owes &= ~_exempt(t, g)
     t.seat[g] = t.giver[g]
-    source = HAND + t.giver[g]
+    return _give(t, g[ask(t, g, owes)])
+
+
+def ask(t: Tables, g: Index, owes: Flags) -> Flags:
+    """R5.1-3: set aside what the giver must give where he owes; he chooses the rest, True where there is none."""
     pool = giveable(t, g, t.giver[g])
     # R5.3: he who has too few gives those he has.
     need = np.where(owes, np.minimum(t.blood[g], count(pool)), 0).astype(np.int16)
     forced, group, rest = choice.split(pool, falling(t, g), need)
     mask = giveable_mask(t, g)
-    done = g[choice.begin(t, g, source, forced & mask, group & mask, rest)]
-    return _give(t, done)
+    return choice.begin(t, g, HAND + t.giver[g], forced & mask, group & mask, rest)
 
 
 def _exempt(t: Tables, g: Index) -> Flags:

@@ -32,7 +32,8 @@ LAYERS: list[set[str]] = [
     {"gunzi_env.observe"},
     {f"gunzi_env.{name}" for name in ("starts", "equity", "case", "branches", "resample", "record")}
     | {f"gunzi_env.{name}" for name in ("rulebook", "render")}
-    | {f"gunzi_env.position{name}" for name in ("", "_checks", "_seen", "_text")},
+    | {f"gunzi_env.position{name}" for name in ("", "_checks", "_seen", "_text")}
+    | {f"gunzi_env.resample_{name}" for name in ("cards", "clues", "numbers", "odds", "tables")},
     {"gunzi_env.episodes"},
     {"gunzi_env.shared"},
     {"gunzi_env.workers"},
