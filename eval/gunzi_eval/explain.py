@@ -131,11 +131,9 @@ def opinion_lines(decision: Decision, found: Opinion) -> list[str]:
     if not found.options:
         return lines
     rows = [[found.measure, ""], *([decision.name(o.action), _worth(o)] for o in found.options)]
-    marks = ["", *("  <- played" if o.action == decision.action else "" for o in found.options)]
-    return [
-        *lines,
-        *(f"  {line}{mark}".rstrip() for line, mark in zip(table_text(rows).split("\n"), marks, strict=True)),
-    ]
+    heading, *table = table_text(rows).split("\n")
+    marks = ("  <- played" if o.action == decision.action else "" for o in found.options)
+    return [*lines, f"  {heading.rstrip()}", *(f"  {line}{mark}" for line, mark in zip(table, marks, strict=True))]
 
 
 def _worth(option: Option) -> str:
