@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,17 @@ def test_what_plays_have_proved_is_said(hand: list[Decision]) -> None:
         proved = decision.tables.void[0].sum(axis=1)
         assert told == {seat: int(proved[seat]) for seat in np.flatnonzero(proved)}
     assert said
+
+
+def test_cards_set_aside_in_a_half_made_play_are_said(hand: list[Decision]) -> None:
+    """Between the units of one play: what was named so far, and how much is owed."""
+    units = [(a, b) for a, b in pairwise(hand) if a.seat == b.seat and a.phase == b.phase == "follow"]
+    assert units
+    for named, then in units:
+        said = "\n".join(position_lines(then.tables, PLAIN))
+        (cards, owed) = re.findall(r"^ set aside: (.*), (\d+) to name$", said, re.M)[0]
+        assert set(named.name().split()) <= set(cards.split())
+        assert len(cards.split()) + int(owed) == then.tables.led_count[0]
 
 
 def test_a_bot_finds_its_own_moves(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

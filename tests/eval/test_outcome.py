@@ -28,7 +28,7 @@ def outcome(
 
 
 @pytest.mark.parametrize(
-    ("row", "sentences"),
+    ("row", "expected"),
     [
         (
             (40, False, 0, 0, False),
@@ -53,9 +53,9 @@ def outcome(
         ((100, False, 3, 0, True), ["The next dealer is seat 2"]),
     ],
 )  # fmt: skip
-def test_settled_cases_are_explained(row: tuple[int, bool, int, int, bool], sentences: list[str]) -> None:
+def test_settled_cases_are_explained(row: tuple[int, bool, int, int, bool], expected: list[str]) -> None:
     text = "\n".join(sentences(outcome(*row)))
-    for sentence in sentences:
+    for sentence in expected:
         assert sentence in text
 
 
@@ -70,7 +70,7 @@ FALL = "Seats 0 and 2 were dug on the last level and fall back to 3 (R9.8)."
 
 
 @pytest.mark.parametrize(
-    ("rules", "row", "levels", "sentences"),
+    ("rules", "row", "levels", "expected"),
     [
         (JACK, (130, True, 0, 0, False), (11, 5), ["Level: +1 for seats 1 and 3 (R9), 5 to 6.", FALL]),
         (JACK, (100, True, 0, 0, False), (11, 5), ["Nobody's level rises: dealers rise only by a guard (R9).", FALL]),
@@ -89,8 +89,8 @@ FALL = "Seats 0 and 2 were dug on the last level and fall back to 3 (R9.8)."
     ],
 )  # fmt: skip
 def test_levels_are_explained_whole(
-    rules: Rules, row: tuple[int, bool, int, int, bool], levels: tuple[int, int], sentences: list[str]
+    rules: Rules, row: tuple[int, bool, int, int, bool], levels: tuple[int, int], expected: list[str]
 ) -> None:
     """R9.7, R9.8: what rises, what falls, and why; nothing else is said of levels."""
     said = sentences(outcome(*row, rules=rules, levels=levels))
-    assert [line for line in said if "evel" in line] == sentences
+    assert [line for line in said if "evel" in line] == expected
