@@ -38,9 +38,10 @@ BATCH = 1024
 
 
 def sources() -> str:
-    """A digest of the bots' code, comments left out."""
+    """A digest of the bots' code and of the worlds that searches draw, comments left out."""
     found = hashlib.sha256()
-    for file in sorted(Path(registry.__file__).parent.glob("*.py")):
+    bots, worlds = Path(registry.__file__).parent.glob("*.py"), Path(observe.__file__).parent.glob("resample*.py")
+    for file in [*sorted(bots), *sorted(worlds)]:
         found.update(f"{file.name} {ast.dump(ast.parse(file.read_text(encoding='utf-8')))}".encode())
     return found.hexdigest()[:16]
 
