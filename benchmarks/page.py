@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from benchmarks import results
 from benchmarks.plot import draw, shows
@@ -69,7 +69,10 @@ def _machine(section: Section, what: str) -> str:
     return f"Measured on: {section['machine']}; {section[what]} {what} of {section['seconds']:g} s."
 
 
-PARTS: dict[str, Callable[[dict[str, Section]], str]] = {
+Parts = Mapping[str, Callable[[dict[str, Section]], str]]
+"""What is written for each part of a page."""
+
+PARTS: Parts = {
     "ratios": _ratios,
     "rates": _rates,
     "ours": _ours,
@@ -77,9 +80,9 @@ PARTS: dict[str, Callable[[dict[str, Section]], str]] = {
 }
 
 
-def render(text: str, sections: dict[str, Section]) -> str:
-    """The page with its parts written anew; ``KeyError`` where it names a part or the results lack a section."""
-    return _PART.sub(lambda part: f"{part[1]}{part[2]}{PARTS[part[1]](sections)}\n", text)
+def render(text: str, sections: dict[str, Section], parts: Parts = PARTS) -> str:
+    """The page with its parts written anew; ``KeyError`` where it names no part or the results lack a section."""
+    return _PART.sub(lambda part: f"{part[1]}{part[2]}{parts[part[1]](sections)}\n", text)
 
 
 def main() -> int:

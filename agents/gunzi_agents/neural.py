@@ -29,8 +29,17 @@ class NeuralAgent:
 
     def act(self, view: View, legal: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
         """One action for each row; see :class:`gunzi_agents.base.Agent`."""
-        logits = self.logits(observe.encode(view))
-        return np.where(legal, logits, np.float32(2 * ILLEGAL)).argmax(axis=1).astype(np.int32)
+        return self._of_legal(view, legal).argmax(axis=1).astype(np.int32)
+
+    def probabilities(self, view: View, legal: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+        """The chance that its policy gives each action, ``float32[B, A]``, 0 for what is not legal."""
+        logits = self._of_legal(view, legal)
+        odds = np.where(legal, np.exp(logits - logits.max(axis=1, keepdims=True)), np.float32(0))
+        chances: npt.NDArray[np.float32] = odds / odds.sum(axis=1, keepdims=True)
+        return chances
+
+    def _of_legal(self, view: View, legal: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+        return np.where(legal, self.logits(observe.encode(view)), np.float32(2 * ILLEGAL))
 
     def logits(self, seen: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """float32[B, A] of the observations uint8[B, F]."""

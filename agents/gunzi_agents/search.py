@@ -80,24 +80,35 @@ class _Tally:
     alive: Flags  # [n, C]
     total: Floats = field(init=False)
     squares: Floats = field(init=False)
-    worlds: npt.NDArray[np.int64] = field(init=False)  # [n]
+    worlds: npt.NDArray[np.int64] = field(init=False)  # [n, C]: a candidate given up is played in no more of them
 
     def __post_init__(self) -> None:
         self.total, self.squares = np.zeros(self.alive.shape), np.zeros(self.alive.shape)
-        self.worlds = np.zeros(len(self.alive), np.int64)
+        self.worlds = np.zeros(self.alive.shape, np.int64)
 
     def add(self, rows: npt.NDArray[np.intp], gains: Floats) -> None:
         """``gains`` float64[rows, C, worlds]."""
         self.total[rows] += gains.sum(axis=2)
         self.squares[rows] += (gains**2).sum(axis=2)
-        self.worlds[rows] += gains.shape[2]
+        self.worlds[rows] += self.alive[rows] * gains.shape[2]
 
     def estimate(self) -> tuple[Floats, Floats]:
         """Mean gains and their standard errors, float64[n, C]."""
-        number = np.maximum(self.worlds, 2)[:, None]
+        number = np.maximum(self.worlds, 2)
         mean = self.total / number
         variance = np.maximum(self.squares / number - mean**2, 0) / (number - 1)
         return mean, np.sqrt(variance)
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """What a search found of B decisions, C candidates each; column 0 is the base bot's own move."""
+
+    candidates: Actions  # int32[B, C], -1 where there are fewer
+    gains: Floats  # float64[B, C] levels gained over the base bot's move, mean over the worlds
+    errors: Floats  # float64[B, C] their standard errors
+    worlds: npt.NDArray[np.int64]  # [B, C] in how many each was played: 0 where nothing is searched
+    choice: Actions  # int32[B] what is played
 
 
 class Search:
@@ -117,13 +128,25 @@ class Search:
 
     def act(self, view: View, legal: Flags, keys: Keys) -> Actions:
         """See :meth:`gunzi_agents.base.Agent.act`."""
-        actions = np.asarray(self.base.act(view, legal, keys), np.int32).copy()
+        return self.weigh(view, legal, keys).choice
+
+    def weigh(self, view: View, legal: Flags, keys: Keys) -> Weighing:
+        """What is found of each decision, and with it the choice of :meth:`act`, whose arguments these are."""
+        own = np.asarray(self.base.act(view, legal, keys), np.int32)
+        most = min(self.budget.candidates, legal.shape[1])
+        candidates = np.full((len(own), most), -1, np.int32)
+        candidates[:, 0] = own
+        gains, errors, worlds = np.zeros(candidates.shape), np.zeros(candidates.shape), np.zeros(candidates.shape, int)
+        choice = own.copy()
         rows = np.flatnonzero(np.isin(view.phase, SEARCHED) & (legal.sum(axis=1) > 1))
         if len(rows):
             part = view.rows(rows)
-            candidates = self._candidates(part, legal[rows], actions[rows], keys[rows])
-            actions[rows] = self._choose(part, candidates, keys[rows])
-        return actions
+            candidates[rows] = self._candidates(part, legal[rows], own[rows], keys[rows])
+            tally = self._played(part, candidates[rows], keys[rows])
+            gains[rows], errors[rows] = tally.estimate()
+            worlds[rows] = tally.worlds
+            choice[rows] = self._choose(candidates[rows], tally)
+        return Weighing(candidates, gains, errors, worlds, choice)
 
     def _candidates(self, view: View, legal: Flags, own: Actions, keys: Keys) -> Actions:
         """The base bot's action and the others it thinks most of, ``int32[n, C]``, -1 where there are fewer."""
@@ -138,7 +161,8 @@ class Search:
         order = np.argsort(-worth, axis=1, kind="stable")[:, :most].astype(np.int32)
         return np.where(np.take_along_axis(legal, order, axis=1), order, np.int32(-1))
 
-    def _choose(self, view: View, candidates: Actions, keys: Keys) -> Actions:
+    def _played(self, view: View, candidates: Actions, keys: Keys) -> _Tally:
+        """The candidates in common worlds, until the budget is spent or none is left that may be better."""
         tally = _Tally(candidates >= 0)
         budget, started = self.budget, time.monotonic()
         for first in range(0, budget.worlds, ROUND):
@@ -154,9 +178,13 @@ class Search:
                 tally.add(rows, self._gains(view.rows(rows), candidates[rows], tally.alive[rows], worlds))
             mean, error = tally.estimate()
             tally.alive[:, 1:] &= (mean + budget.confidence * error > budget.margin)[:, 1:]
+        return tally
+
+    def _choose(self, candidates: Actions, tally: _Tally) -> Actions:
+        """The candidate whose gain is sure, or the base bot's own."""
         mean, error = tally.estimate()
-        sure = np.where(tally.alive, mean - budget.confidence * error, -np.inf)
-        sure[:, 0] = budget.margin  # the base bot's own move
+        sure = np.where(tally.alive, mean - self.budget.confidence * error, -np.inf)
+        sure[:, 0] = self.budget.margin  # the base bot's own move
         best = sure.argmax(axis=1)  # the first of equals: the base bot's
         return candidates[np.arange(len(best)), best]
 

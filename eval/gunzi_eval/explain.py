@@ -1,177 +1,270 @@
-"""What a finished hand means, in plain words with the clauses of docs/rules.md."""
+"""Ask bots what they would have played in a recorded game, and what they think it is worth.
+
+Plies count the decisions of a hand from 0, as in the messages of records and in ``gunzi replay --plies``.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from tyro.conf import Positional
 
-from gunzi_env.cards import format_cards, rank_name
-from gunzi_env.order import BIG_JOKER_SLOT, SMALL_JOKER_SLOT, to_faces
-from gunzi_env.planes import Words, to_counts
-from gunzi_env.rules import Rules
-from gunzi_env.tables import KITTY, Tables
+from gunzi_agents import registry
+from gunzi_agents.base import Agent
+from gunzi_env import observe, record, render
+from gunzi_env.cards import SUITS, format_cards, rank_name
+from gunzi_env.deal import mix
+from gunzi_env.position_text import suit_names
+from gunzi_env.record import Record
+from gunzi_env.tables import NOBODY, Phase, Tables
+from gunzi_eval import opinions
+from gunzi_eval.arguments import UsageError, check_range, check_seed, check_writable, parse, say_next, write_whole
+from gunzi_eval.intervals import figure
+from gunzi_eval.opinions import Opinion, Option
+from gunzi_eval.outcome import cards_text
+from gunzi_eval.rating import table_text
+from gunzi_eval.replay import hand_numbers, naming, read, title
+from gunzi_eval.seat import aside
+from gunzi_eval.terminal import Painter, show
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A finished hand of one table, in plain numbers; teams are 0 for seats 0 and 2, 1 for seats 1 and 3."""
+class Explain:
+    """Show a decision of a recorded game as its seat saw it, and what each bot would do there.
 
-    rules: Rules
-    score: int
-    dug: bool
-    dealer: int
-    dry: bool
-    kitty: str
-    kitty_points: int
-    big: int
-    small: int
-    levels: tuple[int, int]
-    gain: tuple[int, int]
-    next_levels: tuple[int, int]
-    next_dealer: int
-    blood: int
-    match_winner: int
+    Without --ply: a table of all decisions where a bot would have played otherwise.
 
-    @classmethod
-    def of(cls, tables: Tables, n: int = 0) -> Outcome:
-        """The outcome of table ``n``, whose hand must be over."""
-        copies = to_counts(tables.planes[:, n, KITTY])
-        points = tables.layout.points[tables.level[n]]
-        return cls(
-            rules=tables.rules,
-            score=int(tables.score[n]),
-            dug=bool(tables.dug[n]),
-            dealer=int(tables.dealer[n]),
-            dry=bool(tables.dry[n]),
-            kitty=cards_text(tables, n, tables.planes[:, n, KITTY]),
-            kitty_points=int(copies @ points.astype(np.int64)),
-            big=int(copies[BIG_JOKER_SLOT]),
-            small=int(copies[SMALL_JOKER_SLOT]),
-            levels=(int(tables.levels[n, 0]), int(tables.levels[n, 1])),
-            gain=(int(tables.gain[n, 0]), int(tables.gain[n, 1])),
-            next_levels=(int(tables.next_levels[n, 0]), int(tables.next_levels[n, 1])),
-            next_dealer=int(tables.next_dealer[n]),
-            blood=int(tables.next_blood[n]),
-            match_winner=int(tables.match_winner[n]),
-        )
-
-    @property
-    def dealers(self) -> int:
-        """The dealing team."""
-        return self.dealer & 1
-
-    @property
-    def attackers_win(self) -> bool:
-        """R9: S against take."""
-        return self.score >= self.rules.take
-
-    @property
-    def jokers(self) -> int:
-        """R9's J: a big joker counts two, a small one one; none in a dry pot."""
-        return 0 if self.dry else 2 * self.big + self.small
-
-
-def cards_text(tables: Tables, n: int, planes: Words) -> str:
-    """The cards of ``uint64[D]`` at table ``n``, strongest first, as text."""
-    copies = to_counts(planes)
-    slots = [slot for slot in range(len(copies) - 1, -1, -1) for _ in range(int(copies[slot]))]
-    trump = max(int(tables.trump[n]), 0)
-    return format_cards(to_faces(tables.layout, int(tables.level[n]), trump, slots))
-
-
-def team_name(team: int) -> str:
-    """A team by its seats.
-
-    >>> team_name(1)
-    'seats 1 and 3'
+    example: gunzi demo --record hand.txt, then gunzi explain hand.txt --ply 40 --agents greedy expert
     """
-    return f"seats {team} and {team + 2}"
+
+    file: Positional[Path]
+    """A record, as gunzi play --record and gunzi demo --record write it."""
+    ply: int | None = None
+    """The decision, counted from 0 in its hand; gunzi replay --plies shows the numbers."""
+    hand: int | None = None
+    """The hand of this number, from 0; may be left out where there is one, or for the table."""
+    agents: tuple[str, ...] = ("greedy", "expert")
+    """Who is asked."""
+    seed: int | None = None
+    """Names the bots' random choices; if left out, those that the record was played with."""
+    json: Path | None = None
+    """Write what is shown to this file as JSON."""
 
 
-def explain(hand: Outcome) -> list[str]:
-    """The result in sentences, one an item."""
-    return [_tricks(hand), _verdict(hand), *_levels(hand), *_after(hand)]
+@dataclass(frozen=True)
+class Decision:
+    """A recorded decision: the table before it, its place, and what was played."""
+
+    tables: Tables
+    hand: int
+    ply: int
+    action: int
+    key: np.uint64
+
+    @property
+    def phase(self) -> str:
+        """The phase in words."""
+        return Phase(int(self.tables.phase[0])).name.lower()
+
+    @property
+    def seat(self) -> int:
+        """Who decided."""
+        return int(self.tables.seat[0])
+
+    def name(self, action: int | None = None) -> str:
+        """An action in a record's words; what was played if none is given."""
+        return record.name_action(self.tables, self.action if action is None else action)
 
 
-def _tricks(hand: Outcome) -> str:
-    attackers, points = team_name(1 - hand.dealers), hand.kitty_points
-    taken = hand.score - (2 * points if hand.dug else 0)
-    start = f"The attackers ({attackers}) took {taken} points in tricks"
-    holds = f"It holds {hand.kitty}, {points} points"
-    if hand.dug:
-        dig = "and won the last trick: they dig the kitty and add its points twice (R8.2)"
-        return f"{start} {dig}. {holds}: S = {hand.score}."
-    guard = "The dealers won the last trick and guard the kitty (R8.3)"
-    return f"{start}. {guard}. {holds}{', which count for nobody' if points else ''}: S = {hand.score}."
+def decisions(game: Record, file: Path, seed: int | None = None) -> list[list[Decision]]:
+    """Every decision of a record, by hand.
+
+    The keys are those of ``gunzi demo`` and ``gunzi play``, so that a bot that plays by them answers as it did there.
+
+    Raises:
+        RecordError: the rules refuse what was recorded.
+    """
+    found: list[list[Decision]] = []
+    before = 0
+    for number, hand in enumerate(game.hands):
+        name = np.uint64(hand.key[0] if seed is None else seed)
+        with naming(file, number):
+            found.append(
+                [
+                    Decision(
+                        tables.clone(), number, ply, record.parse_action(tables, text),
+                        mix(name, tables.seat[:1], before + ply)[0],
+                    )
+                    for ply, (tables, text) in enumerate(record.replay_hand(game.rules, hand))
+                    if text
+                ]
+            )  # fmt: skip
+        before += len(hand.moves)
+    return found
 
 
-def _verdict(hand: Outcome) -> str:
-    sign, take = (">=" if hand.attackers_win else "<"), hand.rules.take
-    if hand.attackers_win:
-        return f"S {sign} {take}: the attackers take the deal (R9)."
-    return f"S {sign} {take}: the dealers ({team_name(hand.dealers)}) stay (R9)."
-
-
-def _levels(hand: Outcome) -> list[str]:
-    lines = []
-    if hand.big or hand.small:
-        kinds = [f"{n} {kind} joker{'s' * (n > 1)}" for n, kind in ((hand.big, "big"), (hand.small, "small")) if n]
-        what = f"The kitty holds {' and '.join(kinds)}"
-        lines.append(
-            f"{what}, but a dry pot's jokers count for nothing (R6.6)."
-            if hand.dry
-            else f"{what}: J = {hand.jokers} (R9)."
-        )
-    elif hand.dry:
-        lines.append("The pot was dry: the kitty was not exchanged (R6.6).")
-    if hand.match_winner < 0:
-        lines += [_rise(hand), *_fall(hand)]
+def position_lines(tables: Tables, painter: Painter) -> list[str]:
+    """Table 0 as the seat to move may know it: cards, trick and score, and what plays have proved."""
+    view = observe.view(tables)
+    lines = [render.ansi(tables, seat=int(view.seat[0]), color=painter.colour)]
+    if set_aside := aside(tables):
+        lines.append(f" set aside: {painter.cards(format_cards(set_aside))}, {int(view.need[0])} to name")
+    for text, flags in (("out of", view.void), ("no pair of", view.no_pair), ("no triple of", view.no_triple)):
+        found = [
+            f"seat {seat}: {', '.join(lacks)}"
+            for seat, row in enumerate(np.roll(flags[0], int(view.seat[0]), axis=0))
+            if (lacks := [name for suit, name in enumerate(suit_names(tables)) if row[suit]])
+        ]
+        lines += [f" {text} (T: trumps)  {';  '.join(found)}"] if found else []
     return lines
 
 
-def _rise(hand: Outcome) -> str:
-    risen = next((team for team in (0, 1) if hand.gain[team]), None)
-    high = hand.rules.level_at_high  # R9.7
-    if risen is None:
-        needed = "dealers rise only by a guard"
-        if hand.attackers_win:
-            needed = "attackers rise only by a dig" + (f" or by S >= {hand.rules.blood_high}" if high else "")
-        return f"Nobody's level rises: {needed} ({'R9, R9.7' if high and hand.attackers_win else 'R9'})."
-    gain, old, new = hand.gain[risen], hand.levels[risen], hand.next_levels[risen]
-    why = "R9" if hand.dug or not hand.attackers_win else f"S >= {hand.rules.blood_high}, R9.7"
-    text = f"Level: +{gain} for {team_name(risen)} ({why}), {rank_name(old)} to {rank_name(new)}"
-    return f"{text}; a must-play level holds the rise (R9.2)." if new != old + gain else f"{text}."
+def opinion_lines(decision: Decision, found: Opinion) -> list[str]:
+    """What a bot would do, and its options best first."""
+    agrees = "as was played" if found.choice == decision.action else f"not {decision.name()}"
+    lines = [f"{found.agent}: {decision.name(found.choice)}, {agrees}"]
+    if not found.options:
+        return lines
+    rows = [[found.measure, ""], *([decision.name(o.action), _worth(o)] for o in found.options)]
+    heading, *table = table_text(rows).split("\n")
+    marks = ("  <- played" if o.action == decision.action else "" for o in found.options)
+    return [*lines, f"  {heading.rstrip()}", *(f"  {line}{mark}" for line, mark in zip(table, marks, strict=True))]
 
 
-def _fall(hand: Outcome) -> list[str]:
-    """R9.8: it comes on top of what the other side gains."""
-    fallen = [team for team in (0, 1) if hand.next_levels[team] < hand.levels[team]]
-    return [
-        f"{team_name(team).capitalize()} were dug on the last level and fall back to "
-        f"{rank_name(hand.next_levels[team])} (R9.8)."
-        for team in fallen
+def _worth(option: Option) -> str:
+    worth = option.worth
+    if worth.low is None or worth.high is None:
+        return f"{worth.mean:.3f}"
+    return f"{figure(worth, 2)} in {option.worlds} worlds"
+
+
+def position_json(tables: Tables) -> dict[str, Any]:
+    """The main facts of :func:`position_lines` as plain JSON types."""
+    view = observe.view(tables)
+    seat = int(view.seat[0])
+    trick = {str((seat + k) & 3): cards_text(tables, 0, view.trick[:, 0, k]) for k in range(4) if view.trick[0, 0, k]}
+    return {
+        "seat": seat,
+        "phase": Phase(int(view.phase[0])).name.lower(),
+        "level": rank_name(int(view.level[0])),
+        "trump": None if view.trump[0] == NOBODY else SUITS[view.trump[0]],
+        "dealer": None if tables.dealer[0] == NOBODY else int(tables.dealer[0]),
+        "score": int(view.score[0]),
+        "hand": cards_text(tables, 0, view.hand[:, 0]),
+        "set_aside": format_cards(aside(tables)),
+        "trick": trick,
+    }
+
+
+def opinion_json(decision: Decision, found: Opinion) -> dict[str, Any]:
+    """An opinion as plain JSON types."""
+    options = [
+        {"action": decision.name(option.action)} | option.worth.as_dict() | {"worlds": option.worlds}
+        for option in found.options
     ]
+    return {"agent": found.agent, "choice": decision.name(found.choice), "measure": found.measure, "options": options}
 
 
-def _after(hand: Outcome) -> list[str]:
-    if hand.match_winner >= 0:
-        return [f"The match is over: {team_name(hand.match_winner)} win it ({_ending(hand)})."]
-    who = "the dealer's next player" if hand.attackers_win else "the dealer's partner"
-    lines = [f"The next dealer is seat {hand.next_dealer}, {who} (R9.1)."]
-    if not hand.blood:
-        return [*lines, "No blood is owed (R9.6)."]
-    owed = f"{hand.blood} blood: {hand.blood} card{'s' * (hand.blood > 1)} of tribute in the next hand (R9.6, R5.1)"
-    return [*lines, f"The side that does not deal owes {owed}."]
+def explain(decision: Decision, agents: Sequence[Agent], painter: Painter) -> dict[str, Any]:
+    """Show one decision and every agent's opinion of it; returns it as JSON."""
+    show(position_lines(decision.tables, painter))
+    show(["", painter.strong(f"played: {decision.name()}")])
+    found = []
+    for agent in agents:
+        found.append(opinions.opinion(agent, decision.tables, np.array([decision.key]), decision.action))
+        show(["", *opinion_lines(decision, found[-1])])
+    place = {"hand": decision.hand, "ply": decision.ply, "played": decision.name()}
+    return place | {
+        "position": position_json(decision.tables),
+        "agents": [opinion_json(decision, each) for each in found],
+    }
 
 
-def _ending(hand: Outcome) -> str:
-    rules = hand.rules
-    if rules.sweep_ends_match and hand.score == 0:
-        return "S = 0, R9.4"
-    if rules.sweep_ends_match and hand.score >= rules.full_points:
-        return f"S >= {rules.full_points}, R9.4"
-    kinds = (("big", hand.big), ("small", hand.small))
-    if not hand.dry and any(number == rules.decks and kind in rules.jokers_end_match for kind, number in kinds):
-        return "all jokers of a kind in the kitty, R9.5"
-    return f"they leave level {rank_name(rules.last_level)}, R9.3"
+def compare(hands: Sequence[Sequence[Decision]], agents: Sequence[Agent]) -> dict[str, Any]:
+    """Show the decisions where an agent would have played otherwise; returns them as JSON."""
+    asked = [d for hand in hands for d in hand if d.tables.actions.count(d.tables.legal)[0] > 1]
+    others = [_otherwise(agent, asked) for agent in agents]
+    rows = [["hand", "ply", "seat", "phase", "played", *(agent.name for agent in agents)]]
+    rows_json = []
+    for k, decision in enumerate(asked):
+        answers = [found[k] for found in others]
+        if any(answers):
+            cells = [str(decision.hand), str(decision.ply), str(decision.seat), decision.phase, decision.name()]
+            rows.append([*cells, *(_cell(answer) for answer in answers)])
+            place = {"hand": decision.hand, "ply": decision.ply, "seat": decision.seat, "phase": decision.phase}
+            better = {agent.name: answer for agent, answer in zip(agents, answers, strict=True) if answer}
+            rows_json.append(place | {"played": decision.name(), "otherwise": better})
+    counts = [f"{agent.name} {sum(map(bool, found))}" for agent, found in zip(agents, others, strict=True)]
+    show([f"{len(asked)} decisions with a choice; played otherwise: {', '.join(counts)}"])
+    if len(rows) > 1:
+        show(["in brackets: how much better the bot thinks of its own move, in its own measure", "", table_text(rows)])
+    return {"asked": len(asked), "decisions": rows_json}
+
+
+def _otherwise(agent: Agent, asked: Sequence[Decision]) -> list[dict[str, Any] | None]:
+    """For each decision the agent's move and by how much it prefers it; None where it is what was played."""
+    if not asked:
+        return []
+    tables = Tables(asked[0].tables.rules, len(asked))
+    for k, decision in enumerate(asked):
+        tables.assign(np.array([k]), decision.tables)
+    chosen = opinions.choices(agent, tables, np.array([decision.key for decision in asked]))
+    worth = opinions.worths(agent, tables)
+    found: list[dict[str, Any] | None] = []
+    for k, (decision, choice) in enumerate(zip(asked, chosen.tolist(), strict=True)):
+        better = None if worth is None else float(worth[1][k, choice] - worth[1][k, decision.action])
+        found.append(None if choice == decision.action else {"choice": decision.name(choice), "better": better})
+    return found
+
+
+def _cell(answer: dict[str, Any] | None) -> str:
+    if answer is None:
+        return "="
+    return answer["choice"] + (f" ({answer['better']:+.2f})" if answer["better"] else "")
+
+
+def _at(hands: Sequence[Sequence[Decision]], numbers: Sequence[int], ply: int) -> Decision:
+    """The decision that ``--hand`` and ``--ply`` name."""
+    if len(numbers) > 1:
+        raise UsageError(f"--ply {ply}: in which hand? --hand allows 0 to {len(numbers) - 1}")
+    hand = hands[numbers[0]]
+    if not hand:
+        raise UsageError(f"--ply {ply}: hand {numbers[0]} has no decisions")
+    check_range("--ply", ply, 0, len(hand) - 1)
+    return hand[ply]
+
+
+def main(argv: list[str]) -> int:
+    """``gunzi explain``."""
+    if "" in argv:  # as a path it would mean the current folder
+        raise UsageError("an argument is empty: name a record")
+    config = parse(Explain, argv, "explain")
+    if config.seed is not None:
+        check_seed(config.seed)
+    check_writable(config.json, "--json")
+    game = read(config.file)
+    numbers = hand_numbers(game, config.file, config.hand)
+    if not config.agents:
+        raise UsageError(f"--agents: name one or more, such as {', '.join(registry.names())}")
+    agents = [registry.make(name, game.rules) for name in config.agents]
+    painter = Painter()
+    show([painter.strong(title(game, config.file))])
+    hands = decisions(game, config.file, config.seed)
+    content: dict[str, Any] = {"rules": game.rules.name, "rules_digest": game.rules.digest, "players": game.players}
+    if config.ply is None:
+        content |= compare([hands[number] for number in numbers], agents)
+        say_next(f"gunzi explain {config.file} --ply PLY, to see one of them; gunzi replay --plies, to see them all")
+    else:
+        decision = _at(hands, numbers, config.ply)
+        show([painter.strong(f"hand {decision.hand}, ply {decision.ply}: seat {decision.seat}, {decision.phase}"), ""])
+        content |= explain(decision, agents, painter)
+        say_next(f"gunzi explain {config.file}, for all decisions where these bots would have played otherwise")
+    if config.json is not None:
+        write_whole(config.json, json.dumps(content, indent=2, allow_nan=False) + "\n")
+        show([f"written to {config.json}"])
+    return 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +29,8 @@ class Replay:
     """A record, as gunzi play --record and gunzi demo --record write it."""
     hand: int | None = None
     """Only the hand of this number, from 0."""
+    plies: bool = False
+    """Show every decision with its ply, as gunzi explain --ply counts them: from 0 in each hand."""
 
 
 def read(file: Path) -> Record:
@@ -43,15 +47,46 @@ def read(file: Path) -> Record:
         raise RecordError(f"{file}: {error}") from None
 
 
-def show_hand(rules: Rules, hand: HandRecord, painter: Painter) -> None:
-    """Show one hand from its opening to its last recorded decision.
+def hand_numbers(game: Record, file: Path, hand: int | None) -> list[int]:
+    """The hands that ``--hand`` chooses, all without it.
+
+    Raises:
+        RecordError: the record has none.
+        UsageError: not this one.
+    """
+    if not game.hands:
+        raise RecordError(f"{file}: the record has no hands")
+    if hand is None:
+        return list(range(len(game.hands)))
+    if not 0 <= hand < len(game.hands):
+        raise UsageError(f"--hand is {hand}, the record has hands 0 to {len(game.hands) - 1}")
+    return [hand]
+
+
+@contextlib.contextmanager
+def naming(file: Path, number: int) -> Iterator[None]:
+    """Around the replay of a hand: what the rules refuse becomes a :class:`RecordError` that names file and hand."""
+    try:
+        yield
+    except ValueError as error:
+        raise RecordError(f"{file}: hand {number}: {error}") from None
+
+
+def title(game: Record, file: Path) -> str:
+    """What a record is of, in one line."""
+    players = ", ".join(f"seat {seat}: {name}" for seat, name in enumerate(game.players)) or "players unknown"
+    return f"{file.name}: rules {game.rules.name}, hands: {len(game.hands)}; {players}"
+
+
+def show_hand(rules: Rules, hand: HandRecord, painter: Painter, plies: bool = False) -> None:
+    """Show one hand from its opening to its last recorded decision, with ``plies`` each decision by its number.
 
     Raises:
         RecordError: the rules refuse what was recorded.
     """
     before: Tables | None = None
     action = 0
-    for tables, text in record.replay_hand(rules, hand):
+    for ply, (tables, text) in enumerate(record.replay_hand(rules, hand)):
         if before is None:
             narrator, spectator = Narrator(tables), Spectator(tables, painter)
             spectator.show(narrator.opening())
@@ -59,6 +94,8 @@ def show_hand(rules: Rules, hand: HandRecord, painter: Painter) -> None:
             spectator.show(narrator.tell(before, action))
         if text:
             before, action = tables.clone(), _parsed(tables, text)
+            if plies:
+                show([f"{ply:>7}  seat {tables.seat[0]}: {text}"])
     if not hand.result:
         show(["The record ends here, before the end of the hand."])
 
@@ -77,19 +114,12 @@ def main(argv: list[str]) -> int:
         raise UsageError("the name of the record is empty")
     config = parse(Replay, argv, "replay")
     game = read(config.file)
-    if not game.hands:
-        raise RecordError(f"{config.file}: the record has no hands")
-    numbers = range(len(game.hands)) if config.hand is None else [config.hand]
-    if config.hand is not None and not 0 <= config.hand < len(game.hands):
-        raise UsageError(f"--hand is {config.hand}, the record has hands 0 to {len(game.hands) - 1}")
+    numbers = hand_numbers(game, config.file, config.hand)
     painter = Painter()
-    players = ", ".join(f"seat {seat}: {name}" for seat, name in enumerate(game.players)) or "players unknown"
-    show([painter.strong(f"{config.file.name}: rules {game.rules.name}, hands: {len(game.hands)}; {players}")])
+    show([painter.strong(title(game, config.file))])
     for number in numbers:
         show(["", painter.strong(f"hand {number}")])
-        try:
-            show_hand(game.rules, game.hands[number], painter)
-        except ValueError as error:
-            raise RecordError(f"{config.file}: hand {number}: {error}") from None
-    say_next("gunzi play, to sit down yourself")
+        with naming(config.file, number):
+            show_hand(game.rules, game.hands[number], painter, config.plies)
+    say_next(f"gunzi explain {config.file}, to ask bots what they would have played")
     return 0

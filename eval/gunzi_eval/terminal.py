@@ -14,8 +14,8 @@ from gunzi_env.cards import SUITS, format_cards, parse_face, rank_name
 from gunzi_env.observe import View
 from gunzi_env.order import TRUMP, layout, to_faces
 from gunzi_env.tables import Phase, Tables
-from gunzi_eval.explain import Outcome, explain
 from gunzi_eval.narrate import Event, Note, Play, Trick, seat_name
+from gunzi_eval.outcome import Outcome, sentences
 
 _RED, _BOLD, _RESET = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 _WIDEST = 110
@@ -105,7 +105,7 @@ class Spectator:
 def result(tables: Tables) -> list[str]:
     """The explained result of a finished hand, wrapped to the terminal."""
     width = min(_WIDEST, get_terminal_size((_WIDEST, 24)).columns)
-    return [textwrap.fill(line, width, subsequent_indent="  ") for line in explain(Outcome.of(tables))]
+    return [textwrap.fill(line, width, subsequent_indent="  ") for line in sentences(Outcome.of(tables))]
 
 
 def hand_lines(view: View, painter: Painter, row: int = 0) -> list[str]:

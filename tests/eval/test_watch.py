@@ -21,8 +21,8 @@ from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, Phase, Tables
 from gunzi_eval.demo import deal
 from gunzi_eval.duplicate import decide
-from gunzi_eval.explain import Outcome, cards_text
 from gunzi_eval.narrate import Event, Narrator, Note, Play, Trick
+from gunzi_eval.outcome import Outcome, cards_text
 from gunzi_eval.terminal import Painter, hand_lines
 from tests.rules.game import placed
 
