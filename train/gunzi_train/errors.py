@@ -21,6 +21,12 @@ class SaveError(TrainingError):
     exit_code = 3
 
 
+class OpponentFault(TrainingError):
+    """The bot that is trained against crashed or played what is not legal."""
+
+    exit_code = 2
+
+
 class WorkerLost(TrainingError):
     """A process of the run ended or stopped answering."""
 
