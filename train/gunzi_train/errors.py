@@ -46,8 +46,8 @@ class EmptyMask(TrainingError):
 
 
 class Interrupted(TrainingError):
-    """A signal came before the first update: there is nothing to save."""
+    """A signal came when there was nothing to save: before the first update, or after the last one."""
 
-    def __init__(self, code: int) -> None:
-        super().__init__("interrupted before the first update")
+    def __init__(self, code: int, when: str = "before the first update") -> None:
+        super().__init__(f"interrupted {when}")
         self.exit_code = code
