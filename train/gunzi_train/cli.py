@@ -1,6 +1,7 @@
 """Train a bot by self-play: masked PPO, one network in all four seats.
 
-The command line of ``gunzi train``. torch is imported only after the first line is printed.
+The command line of ``gunzi train``, and what ``gunzi exploit`` shares with it. torch is imported only after the first
+line is printed.
 """
 
 from __future__ import annotations
@@ -10,18 +11,20 @@ import json
 import shlex
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import tyro
 
 from gunzi_agents import registry
 from gunzi_agents.base import AgentError
-from gunzi_agents.checkpoint import FOLDER, CheckpointError, listing, sweep
+from gunzi_agents.checkpoint import FOLDER, CheckpointError, listing, require, sweep
 from gunzi_agents.checkpoint import load as load_checkpoint
 from gunzi_env.rules import Rules, load_rules
-from gunzi_eval.arguments import tyro_errors
+from gunzi_eval.arguments import UsageError, tyro_errors
+from gunzi_eval.duplicate import AgentFault
 from gunzi_train import config as configuration
 from gunzi_train import folder as folders
 from gunzi_train.config import Config, ConfigError
@@ -43,11 +46,12 @@ Settings come from the defaults, then the TOML file, then the command line. Ctrl
 
 
 @dataclass(frozen=True)
-class Command:
-    """What the command line says."""
+class RunOptions:
+    """What the command line says of a run and its folder."""
 
-    toml: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = ""
-    """A file with the settings that differ from the defaults."""
+    name: ClassVar[str] = "train"
+    """Of the command."""
+
     run: str = ""
     """Name of the run: its folder is runs/NAME."""
     out: str = ""
@@ -61,6 +65,14 @@ class Command:
     dry_run: bool = False
     """Print every setting and write nothing."""
     settings: Annotated[Config, tyro.conf.arg(name="")] = field(default_factory=Config)
+
+
+@dataclass(frozen=True)
+class Command(RunOptions):
+    """What the command line of ``gunzi train`` says."""
+
+    toml: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[CONFIG.toml]")] = ""
+    """A file with the settings that differ from the defaults."""
 
 
 def parse(argv: list[str]) -> tuple[Command, Config]:
@@ -85,42 +97,57 @@ def parse(argv: list[str]) -> tuple[Command, Config]:
 
 def main(argv: list[str]) -> int:
     """Entry point of ``gunzi train``; returns the exit code."""
+    return guarded(Command.name, lambda began, stop: _main(list(argv), began, stop))
+
+
+def guarded(name: str, work: Callable[[float, Stop], int]) -> int:
+    """The exit code of ``work(began, stop)``, signals noted from the start and typed errors said in one line."""
     began = time.monotonic()
     try:
         stop = Stop()
         try:
-            return _main(list(argv), began, stop)
+            return work(began, stop)
         finally:
             stop.close()
-    except (ConfigError, TrainingError, CheckpointError) as error:
-        print(f"gunzi train: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+    except (ConfigError, UsageError, TrainingError, CheckpointError, AgentError, AgentFault) as error:
+        print(f"gunzi {name}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
         return error.exit_code
     except KeyboardInterrupt:
-        print("gunzi train: interrupted before the first update", file=sys.stderr, flush=True)
+        print(f"gunzi {name}: interrupted before the first update", file=sys.stderr, flush=True)
         return 130
 
 
 def _main(argv: list[str], began: float, stop: Stop) -> int:
     command, base = parse(argv)
-    where = _folder(command)
-    if command.resume == "auto":
-        if where is None:
-            raise ConfigError("command line: --resume auto needs --run or --out")
-        if listing(where):
-            return _resume(where, command, began, stop)  # the run's own settings count, whatever is given beside
-    elif command.resume:
-        _refuse_changes(command, base)
-        return _resume(Path(command.resume), command, began, stop)
-    configuration.check_end(command.settings, command.toml or "command line")
-    config, rules = command.settings, load_rules(command.settings.rules)
+    where = folder_of(command)
+    given = to_resume(command, where, base, stands_alone=not command.toml)
+    if given is not None:
+        run, code = run_of(given), resume(given, command, began, stop)
+    else:
+        configuration.check_end(command.settings, command.toml or "command line")
+        config = command.settings
+        run = where or Path(RUNS) / (Path(command.toml).stem if command.toml else "default")
+        if not command.dry_run:
+            print(f"gunzi train: {run}, {summary(config)}", flush=True)
+        code = begin(run, config, command, began, stop)
+    if code:
+        say_stopped(command, run)
+    elif not command.dry_run:
+        print(f"next: gunzi arena {shlex.quote(str(run))} greedy", flush=True)
+    return code
+
+
+def begin(run: Path, config: Config, command: RunOptions, began: float, stop: Stop) -> int:
+    """Train a new run in its folder, or with ``--dry-run`` print its settings; returns the exit code."""
+    rules = load_rules(config.rules)
+    if config.start:
+        config = dataclasses.replace(config, net=_net_of(config.start, rules))
     if command.dry_run:
-        _check_opponents(config, rules)
+        _check_agents(config, rules)
         print(json.dumps(configuration.as_dict(config), indent=2))
         return 0
-    run = where or Path(RUNS) / (Path(command.toml).stem if command.toml else "default")
-    print(f"gunzi train: {run}, rules {config.rules}, {_processes(config)}{_until(config)}", flush=True)
     folders.check(run, overwrite=command.overwrite)  # now, for the imports that follow take seconds
-    _check_opponents(config, rules)
+    _check_agents(config, rules)
     plan = Plan(config, rules, _bf16(config))
     stop.check()
     lock = folders.prepare(run, overwrite=command.overwrite)
@@ -133,17 +160,15 @@ def _main(argv: list[str], began: float, stop: Stop) -> int:
         lock.release()
 
 
-def _check_opponents(config: Config, rules: Rules) -> None:
-    """Find a wrong name now, not at the first match."""
-    for opponent in config.evaluate.opponents if config.evaluate.every_seconds else ():
-        try:
-            registry.make(opponent, rules)
-        except AgentError as error:
-            raise ConfigError(f"evaluate.opponents: {error}") from None
-
-
-def _refuse_changes(command: Command, base: Config) -> None:
-    if command.toml or command.run or command.out:
+def to_resume(command: RunOptions, where: Path | None, base: Config, *, stands_alone: bool) -> Path | None:
+    """What ``--resume`` names, None for a new run; ``stands_alone`` is False where more was said of the run."""
+    if command.resume == "auto":
+        if where is None:
+            raise ConfigError("command line: --resume auto needs --run or --out")
+        return where if listing(where) else None  # the run's own settings count, whatever is given beside
+    if not command.resume:
+        return None
+    if where is not None or not stands_alone:
         raise ConfigError(
             "command line: --resume RUN stands alone: a run goes on in its folder and with its own settings"
         )
@@ -152,20 +177,44 @@ def _refuse_changes(command: Command, base: Config) -> None:
         raise ConfigError(
             f"command line: a run goes on with its own settings; {changed[0]} cannot be changed, only --minutes can"
         )
+    return Path(command.resume)
 
 
-def _resume(given: Path, command: Command, began: float, stop: Stop) -> int:
+def _net_of(start: str, rules: Rules) -> configuration.NetConfig:
+    """The network's sizes of the training that the first weights come from."""
+    found, _ = load_checkpoint(start)
+    require(found, rules)
+    return folders.plan_of(found).config.net
+
+
+def _check_agents(config: Config, rules: Rules) -> None:
+    """Find a wrong name now, not at the first match."""
+    if config.opponent:
+        registry.make(config.opponent, rules)
+    for opponent in config.evaluate.opponents if config.evaluate.every_seconds else ():
+        try:
+            registry.make(opponent, rules)
+        except AgentError as error:
+            raise ConfigError(f"evaluate.opponents: {error}") from None
+
+
+def run_of(given: Path) -> Path:
+    """The run folder of a run folder or checkpoint."""
     if given.is_dir():
         inside = given.name == FOLDER and not (given / FOLDER).is_dir()
-        run = given.parent if inside else given
-    else:
-        run = given.parent.parent if given.parent.name == FOLDER else given.parent
-    print(f"gunzi train: going on with {given}", flush=True)
+        return given.parent if inside else given
+    return given.parent.parent if given.parent.name == FOLDER else given.parent
+
+
+def resume(given: Path, command: RunOptions, began: float, stop: Stop) -> int:
+    """Go on with a run or one of its checkpoints; returns the exit code."""
+    run = run_of(given)
+    print(f"gunzi {command.name}: going on with {given}", flush=True)
     if not run.is_dir():
         raise CheckpointError(given, "is not there")
     plan, counters, said = _find(given, command.settings.minutes)  # before anything is written
     _later(given, run, counters, command.overwrite)
-    _check_opponents(plan.config, plan.rules)
+    _check_agents(plan.config, plan.rules)
     if command.dry_run:
         print(*said, json.dumps(configuration.as_dict(plan.config), indent=2), sep="\n")
         return 0
@@ -177,7 +226,7 @@ def _resume(given: Path, command: Command, began: float, stop: Stop) -> int:
         print(*said, sep="\n", flush=True)
         if counters["total"] and counters["updates"] >= counters["total"]:
             print(f"its schedule of {counters['total']} updates is finished: nothing to do", flush=True)
-            return _next(run)
+            return 0
         stop.check()
         folders.clear(run, _later(given, run, counters, command.overwrite))
         return _train(run, plan, began, stop)
@@ -219,22 +268,19 @@ def _train(run: Path, plan: Plan, began: float, stop: Stop) -> int:
     print(f"{'bfloat16' if plan.bf16 else 'float32'} matrix products; Ctrl-C once saves and stops", flush=True)
     stop.check()
     group = distributed.start(run, plan.config.processes, plan.config.timeout_seconds)
-    code = session.run(run, plan, group, began=began, stop=stop)
-    if code:
-        print(
-            f"stopped by a signal after a checkpoint; go on with: gunzi train --resume {shlex.quote(str(run))}",
-            flush=True,
-        )
-        return code
-    return _next(run)
+    return session.run(run, plan, group, began=began, stop=stop)
 
 
-def _next(run: Path) -> int:
-    print(f"next: gunzi arena {shlex.quote(str(run))} greedy", flush=True)
-    return 0
+def say_stopped(command: RunOptions, run: Path) -> None:
+    """How to go on after a signal."""
+    print(
+        f"stopped by a signal after a checkpoint; go on with: gunzi {command.name} --resume {shlex.quote(str(run))}",
+        flush=True,
+    )
 
 
-def _folder(command: Command) -> Path | None:
+def folder_of(command: RunOptions) -> Path | None:
+    """The folder that ``--run`` or ``--out`` names."""
     if command.run and command.out:
         raise ConfigError("command line: give --run or --out, not both")
     if command.run:
@@ -254,11 +300,9 @@ def _bf16(config: Config) -> bool:
     return bf16_is_faster() if config.precision == "auto" else config.precision == "bf16"
 
 
-def _processes(config: Config) -> str:
-    return "1 process" if config.processes == 1 else f"{config.processes} processes"
-
-
-def _until(config: Config) -> str:
-    if config.minutes and config.schedule.updates:
-        return f", {config.schedule.updates} updates or {config.minutes:g} minutes"
-    return f", {config.minutes:g} minutes" if config.minutes else f", {config.schedule.updates} updates"
+def summary(config: Config) -> str:
+    """Rules, processes and length of a run in words."""
+    processes = "1 process" if config.processes == 1 else f"{config.processes} processes"
+    updates = [f"{config.schedule.updates} updates"] if config.schedule.updates else []
+    minutes = [f"{config.minutes:g} minutes"] if config.minutes else []
+    return f"rules {config.rules}, {processes}, {' or '.join(updates + minutes)}"

@@ -18,6 +18,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from gunzi_env.rules import RulesError, load_rules
 
+SPREAD = 3.5
+"""Decisions of a hand, in units of a seat's cards: about so many are asked for when forced ones are skipped."""
+
 
 class ConfigError(ValueError):
     """A setting that does not exist, has the wrong type or is out of bounds; named, with what is allowed."""
@@ -146,6 +149,12 @@ class Config:
     """Preset (R10) or path of a TOML file with rules."""
     seed: int = _number(1, 0, 2**62)
     """Deals, first weights and every draw follow from it."""
+    opponent: str = ""
+    """An agent that plays one team at every table and does not change, while the network plays the other and learns:
+    what comes out is a best response to it. "": the network plays all four seats."""
+    start: str = ""
+    """A run or checkpoint of the same rules: its weights, and the sizes of its network, are begun with. "": from
+    scratch."""
     processes: int = _number(1, 1, 256)
     """Processes that each play and learn; their gradients are averaged."""
     minutes: float = _number(0.0, 0.0, 1e7)

@@ -27,7 +27,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from gunzi_train.errors import NonFinite, TrainingError, WorkerLost
+from gunzi_train.errors import NonFinite, OpponentFault, TrainingError, WorkerLost
 
 LOGS = "workers"
 
@@ -116,8 +116,9 @@ class Group:
             code = child.poll()
             if code:
                 text = _tail(self._logs / f"{rank}.log")
-                if code == NonFinite.exit_code:
-                    return NonFinite(text.strip().splitlines()[-1] if text.strip() else f"in process {rank}")
+                for kind in (NonFinite, OpponentFault):
+                    if code == kind.exit_code:
+                        return kind(text.strip().splitlines()[-1] if text.strip() else f"in process {rank}")
                 how = f"signal {-code}" if code < 0 else f"exit code {code}"
                 if text.strip():
                     print(f"--- process {rank} said ---\n{text.rstrip()}\n---", file=sys.stderr, flush=True)

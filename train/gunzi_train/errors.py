@@ -21,6 +21,12 @@ class SaveError(TrainingError):
     exit_code = 3
 
 
+class OpponentFault(TrainingError):
+    """The bot that is trained against crashed or played what is not legal."""
+
+    exit_code = 2
+
+
 class WorkerLost(TrainingError):
     """A process of the run ended or stopped answering."""
 
@@ -40,8 +46,8 @@ class EmptyMask(TrainingError):
 
 
 class Interrupted(TrainingError):
-    """A signal came before the first update: there is nothing to save."""
+    """A signal came when there was nothing to save: before the first update, or after the last one."""
 
-    def __init__(self, code: int) -> None:
-        super().__init__("interrupted before the first update")
+    def __init__(self, code: int, when: str = "before the first update") -> None:
+        super().__init__(f"interrupted {when}")
         self.exit_code = code

@@ -212,8 +212,12 @@ def save(
     counters: dict[str, Any],
     shared: dict[str, npt.NDArray[Any]],
     own: list[dict[str, npt.NDArray[Any]]],
+    opponent: str = "",
 ) -> None:
-    """Write a checkpoint with everything a resumed run needs; ``own``: what each process has for itself, by rank."""
+    """Write a checkpoint with everything a resumed run needs.
+
+    ``own``: what each process has for itself, by rank; ``opponent``: the identity of the agent trained against.
+    """
     blobs = {
         f"process.{rank}": np.frombuffer(safetensors.numpy.save(arrays), np.uint8) for rank, arrays in enumerate(own)
     }
@@ -222,6 +226,7 @@ def save(
         "config": configuration.as_dict(plan.config),
         "bf16": plan.bf16,
         "counters": counters,
+        "opponent": opponent,
     }
     try:
         checkpoint.write(path, shared | blobs, meta)
@@ -243,6 +248,14 @@ def own_state(found: checkpoint.Checkpoint, rank: int) -> dict[str, npt.NDArray[
     if blob is None:
         raise checkpoint.CheckpointError(found.path, f"holds no state of process {rank}")
     return safetensors.numpy.load(blob.tobytes())
+
+
+def require_opponent(found: checkpoint.Checkpoint, identity: str) -> None:
+    """Refuse a checkpoint whose opponent was another then: training against it would not be against one frozen bot."""
+    if found.meta.get("opponent", "") != identity:
+        raise checkpoint.CheckpointError(
+            found.path, f"agent {plan_of(found).config.opponent!r} is not what it was when it was trained against"
+        )
 
 
 def plan_of(found: checkpoint.Checkpoint) -> Plan:

@@ -1,4 +1,4 @@
-"""Masked PPO by self-play, one process of it: collect, value, advantages, gradient steps. Read it from top to bottom.
+"""Masked PPO, one process of it: collect, value, advantages, gradient steps. Read it from top to bottom.
 
 All parameters lie in one flat tensor, and so do their gradients: the average over processes, the norm and Adam are one
 call each.
@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from gunzi_agents import registry
 from gunzi_agents.networks import ActorCritic, Shape, from_arrays, to_arrays
 from gunzi_env import observe
 from gunzi_env.actions import space
@@ -23,7 +24,7 @@ from gunzi_train.config import Config
 from gunzi_train.distributed import Group
 from gunzi_train.errors import NonFinite
 from gunzi_train.precision import autocast, floats
-from gunzi_train.rollout import Collector, HandStats, Rollout
+from gunzi_train.rollout import Against, Collector, HandStats, Rollout
 
 VALUE_ROWS = 8192
 """Rows of a forward pass without gradient: large enough for the matrix units, small enough for the cache."""
@@ -60,15 +61,20 @@ class Learner:
         self.optimizer = torch.optim.Adam([self.weights], lr=config.ppo.lr, eps=1e-5, fused=True)
         self._fill_optimizer()
         self.generator = torch.Generator().manual_seed(derived_seed(config.seed, "minibatches", group.rank))
-        self.collector = Collector(
-            rules,
-            config.collect,
-            config.reward,
-            seed=derived_seed(config.seed, "deals", group.rank),
-            privileged=config.net.critic != "shared",
-            generator=torch.Generator().manual_seed(derived_seed(config.seed, "play", group.rank)),
-        )
+        self.collector = self._collector()
         self.updates = self.hands = self.decisions = 0  # of all processes together
+
+    def _collector(self) -> Collector:
+        config, rank = self.config, self.group.rank
+        options: dict[str, Any] = {
+            "seed": derived_seed(config.seed, "deals", rank),
+            "privileged": config.net.critic != "shared",
+            "generator": torch.Generator().manual_seed(derived_seed(config.seed, "play", rank)),
+        }
+        if not config.opponent:
+            return Collector(self.rules, config.collect, config.reward, **options)
+        opponent = registry.make(config.opponent, self.rules)
+        return Against(self.rules, config.collect, config.reward, opponent=opponent, **options)
 
     # --- one update -------------------------------------------------------------------------------
 
@@ -112,7 +118,14 @@ class Learner:
     def _advantages(self, rollout: Rollout, rewards: npt.NDArray[np.float32], values: npt.NDArray[np.float32]) -> Any:
         ppo = self.config.ppo
         seats, done = rollout.seats, rollout.done
-        if ppo.chain == "table" or (ppo.chain == "auto" and self.config.net.critic != "shared"):
+        table = ppo.chain == "table" or (ppo.chain == "auto" and self.config.net.critic != "shared")
+        if self.config.opponent:
+            # Nobody's values are known at the opponent's decisions, so the chain of a table steps over them: it is
+            # that of a seat, the partners taken as one.
+            chain = seats[:-1] & 1 if table else seats[:-1]
+            advantages, valid = returns.seat_advantages(rewards, values[:-1], chain, done, ppo.gamma, ppo.lam)
+            return advantages, valid & rollout.mine
+        if table:
             return returns.table_advantages(
                 rewards, values[:-1], seats[:-1], done, values[-1], seats[-1], ppo.gamma, ppo.lam
             )
@@ -138,7 +151,7 @@ class Learner:
         targets = torch.from_numpy(advantages + values[:-1]).flatten()
         gains = torch.from_numpy((advantages - mean) / std).flatten()
         # Every process makes the same number of steps, however many of its rows are valid: they meet at each one.
-        pieces = max(1, seen.shape[0] // ppo.minibatch)
+        pieces = max(1, int(seen.shape[0] * self.collector.share) // ppo.minibatch)
         sums = torch.zeros(6)
         for group in self.optimizer.param_groups:
             group["lr"] = lr
@@ -249,6 +262,16 @@ class Learner:
     def counters(self) -> dict[str, int]:
         """Updates, hands and decisions so far."""
         return {"updates": self.updates, "hands": self.hands, "decisions": self.decisions}
+
+    @property
+    def opponent_identity(self) -> str:
+        """What the opponent is beyond its name, see :class:`gunzi_agents.base.Agent`; "" where there is nothing."""
+        opponent = self.collector.opponent if isinstance(self.collector, Against) else None
+        return str(getattr(opponent, "identity", ""))
+
+    def start_from(self, weights: dict[str, npt.NDArray[Any]]) -> None:
+        """Begin with the weights of another training; ``ValueError`` where they do not fit."""
+        from_arrays(self.net, weights)
 
     def restore(
         self, shared: dict[str, npt.NDArray[Any]], own: dict[str, npt.NDArray[Any]] | None, counters: dict[str, int]

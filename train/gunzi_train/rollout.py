@@ -1,4 +1,4 @@
-"""Self-play: one network in all four seats of many tables, and what it is paid."""
+"""Play at many tables: one network in all four seats, or in those of one team; and what it is paid."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from gunzi_agents.base import Agent
 from gunzi_agents.networks import ActorCritic
 from gunzi_env import observe
+from gunzi_env.deal import deal_key, mix
 from gunzi_env.observe import View
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
 from gunzi_env.vector import VectorEnv
+from gunzi_eval.duplicate import AgentFault, ask
 from gunzi_train import returns
-from gunzi_train.config import CollectConfig, RewardConfig
-from gunzi_train.errors import EmptyMask, NonFinite
+from gunzi_train.config import SPREAD, CollectConfig, RewardConfig
+from gunzi_train.errors import EmptyMask, NonFinite, OpponentFault
 from gunzi_train.precision import autocast, floats
 
 Floats = npt.NDArray[np.float32]
 
-SPREAD = 3.5
-"""Decisions of a hand, in units of its cards: about so many are asked for when forced ones are skipped."""
+_OPPONENT = np.uint64(0x6F70706F6E656E74)
+"""Sets the opponent's keys apart from other hashes of the same deals."""
 
 
 @dataclass
@@ -39,6 +42,7 @@ class Rollout:
     levels: Floats  # [T, N] paid to team 0 at the end of a hand
     points: Floats  # [T, N] paid to team 0 as points are taken, unweighted
     done: npt.NDArray[np.bool_]  # [T, N]
+    mine: npt.NDArray[np.bool_]  # [T, N] chosen by the network; an opponent's decisions are not learned from
 
     @classmethod
     def empty(cls, steps: int, tables: int, inputs: int, hidden: int, actions: int) -> Rollout:
@@ -53,6 +57,7 @@ class Rollout:
             levels=np.zeros((steps, tables), np.float32),
             points=np.zeros((steps, tables), np.float32),
             done=np.zeros((steps, tables), np.bool_),
+            mine=np.ones((steps, tables), np.bool_),
         )
 
 
@@ -75,6 +80,9 @@ class HandStats:
 
 class Collector:
     """Plays the tables of one process, on and on; a hand may last over several rollouts."""
+
+    share = 1.0
+    """Of the decisions that are the network's."""
 
     def __init__(
         self,
@@ -129,18 +137,27 @@ class Collector:
             if empty.any():
                 raise self._empty_mask(int(empty.argmax()))
             data.legal[t] = self.mask
-            with torch.inference_mode(), autocast(bf16):
-                logits = net.logits(floats(torch.from_numpy(data.seen[t]), bf16))
-                drawn, log_probs = returns.sample(logits, torch.from_numpy(data.legal[t]), self.generator)
-            if not bool(torch.isfinite(log_probs).all()):
-                raise NonFinite("logits of the policy are not finite while playing")
-            data.actions[t], data.log_probs[t] = drawn.numpy(), log_probs.numpy()
+            self._act(t, net, bf16)
             self.view, self.mask, _, done = self.env.step(data.actions[t])
             data.done[t] = done
             self._pay(t, done, stats)
             self.plies = np.where(done, 0, self.plies + 1)
         self._look(self.config.steps)
         return data, stats
+
+    def _act(self, t: int, net: ActorCritic, bf16: bool) -> None:
+        """Fill ``actions[t]`` and ``log_probs[t]``."""
+        self._draw(t, slice(None), net, bf16)
+
+    def _draw(self, t: int, rows: slice | npt.NDArray[np.intp], net: ActorCritic, bf16: bool) -> None:
+        """The network's actions at the tables ``rows``, from its policy."""
+        data = self.data
+        with torch.inference_mode(), autocast(bf16):
+            logits = net.logits(floats(torch.from_numpy(data.seen[t, rows]), bf16))
+            drawn, log_probs = returns.sample(logits, torch.from_numpy(data.legal[t, rows]), self.generator)
+        if not bool(torch.isfinite(log_probs).all()):
+            raise NonFinite("logits of the policy are not finite while playing")
+        data.actions[t, rows], data.log_probs[t, rows] = drawn.numpy(), log_probs.numpy()
 
     def _look(self, t: int) -> None:
         data = self.data
@@ -192,3 +209,35 @@ class Collector:
         self.view, self.mask = self.env.observe()
         self.plies = state["plies"].copy()
         self.generator.set_state(torch.from_numpy(state["generator"].copy()))
+
+
+class Against(Collector):
+    """The network plays one team, team 0 at every other table and team 1 at the rest; a frozen agent plays the other.
+
+    So the network meets both roles and all seats, and to it the agent's moves are a part of the game. The agent's keys
+    are hashes of deal, seat and ply.
+    """
+
+    share = 0.5
+
+    def __init__(self, *args: Any, opponent: Agent, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.opponent = opponent
+        opponent.reset()
+        self.team = np.arange(self.config.tables) & 1
+        """Of the network at each table."""
+
+    def _act(self, t: int, net: ActorCritic, bf16: bool) -> None:
+        data, tables = self.data, self.env.tables
+        data.mine[t] = (data.seats[t] & 1) == self.team
+        mine, theirs = np.flatnonzero(data.mine[t]), np.flatnonzero(~data.mine[t])
+        if len(mine):
+            self._draw(t, mine, net, bf16)
+        if len(theirs):
+            keys = mix(_OPPONENT, deal_key(tables, theirs), data.seats[t, theirs], self.plies[theirs])
+            view, legal = self.view.rows(theirs), data.legal[t, theirs]
+            try:
+                data.actions[t, theirs] = ask(self.opponent, view, legal, keys, tables, theirs)
+            except AgentFault as fault:
+                raise OpponentFault(str(fault)) from fault
+            data.log_probs[t, theirs] = 0.0

@@ -46,6 +46,8 @@ class Session:
         self.first_update = 0
         if plan.resume:
             self._resume()
+        elif plan.config.start:
+            self._start()
 
     # --- the loop ---------------------------------------------------------------------------------
 
@@ -171,11 +173,21 @@ class Session:
             "seconds": self.seconds + self.last_saved - self.loop_began,
         }
         network = vars(self.learner.net.shape).copy()
-        folder.save(path, self.plan, network, counters, self.learner.shared_state(), own)
+        opponent = self.learner.opponent_identity
+        folder.save(path, self.plan, network, counters, self.learner.shared_state(), own, opponent)
         folder.prune(self.folder, self.config.save.keep)
+
+    def _start(self) -> None:
+        found, _ = checkpoint.load(self.config.start)
+        checkpoint.require(found, self.plan.rules)
+        try:
+            self.learner.start_from(found.tensors)
+        except ValueError as error:
+            raise checkpoint.CheckpointError(found.path, f"cannot be started from ({error})") from None
 
     def _resume(self) -> None:
         found = checkpoint.read(self.plan.resume)
+        folder.require_opponent(found, self.learner.opponent_identity)
         counters = found.meta["counters"]
         try:
             self.learner.restore(found.tensors, folder.own_state(found, self.group.rank), counters)
