@@ -12,25 +12,25 @@ from gunzi_agents.specs import Spec
 from gunzi_env.rules import Rules
 
 
-def _uniform() -> Agent:
+def _uniform(rules: Rules) -> Agent:
     from gunzi_agents.uniform import Uniform
 
     return Uniform()
 
 
-def _greedy() -> Agent:
+def _greedy(rules: Rules) -> Agent:
     from gunzi_agents.greedy import Greedy
 
     return Greedy()
 
 
-def _expert() -> Agent:
+def _expert(rules: Rules) -> Agent:
     from gunzi_agents.expert import Expert
 
     return Expert()
 
 
-_BUILDERS: dict[str, Callable[[], Agent]] = {"uniform": _uniform, "greedy": _greedy, "expert": _expert}
+_BUILDERS: dict[str, Callable[[Rules], Agent]] = {"uniform": _uniform, "greedy": _greedy, "expert": _expert}
 
 
 def names() -> tuple[str, ...]:
@@ -121,7 +121,7 @@ def make(spec: str, rules: Rules) -> Agent:
         MissingAgentError: a path where nothing is.
     """
     if spec in _BUILDERS:
-        return _BUILDERS[spec]()
+        return _BUILDERS[spec](rules)
     if not spec.strip():  # an empty path would mean the current folder
         raise _unknown(spec)
     if Path(spec).exists():  # whatever signs it is written with
@@ -160,7 +160,7 @@ def _plain(spec: Spec, rules: Rules) -> Agent:
     if spec.agents or spec.options:
         raise AgentError(f"agent '{spec}': {spec.name} takes nothing in brackets; {', '.join(_MADE_OF)} do")
     if spec.name in _BUILDERS:
-        return _BUILDERS[spec.name]()
+        return _BUILDERS[spec.name](rules)
     if not _looks_like_path(spec.name):
         raise _unknown(spec.name)
     return _load(spec.name, rules)

@@ -51,7 +51,7 @@ class Arena:
     """
 
     agents: Positional[tuple[str, ...]] = ()
-    """Two or more agents: uniform, greedy, or the path of a run folder or checkpoint."""
+    """Two or more agents: uniform, greedy, expert, "search(expert, worlds=32)", expert@easy, or the path of a run."""
     deals: int = 1000
     """Deals a pair, each played twice."""
     seed: int = 0
