@@ -4,14 +4,13 @@ It shares the habits of :mod:`gunzi_agents.greedy` in bidding, tribute and buria
 (:mod:`gunzi_agents.reading`): what is left of each suit, who has shown out, which cards, pairs and triples can still be
 beaten, and by how likely a hand. What it adds (:mod:`gunzi_agents.expert_play`):
 
-* It knows how the score stands: points count as far as they decide who wins the hand (R9), and it fears and seeks
-  the trick that brings the attackers to ``take``.
-* It keeps trumps and shapes for the last trick the more, the more jokers and points lie in the kitty (R8.2, R9).
-* It draws trumps when its sure ones suffice, keeps high trumps that will hold at the end, and leads where its partner
-  ruffs and its opponents do not.
-* It throws points on its partner's tricks as far as no opponent after it may ruff or beat them, keeps them from lost
-  tricks, and overtakes its partner only where that makes the trick safer.
-* As the dealer's partner it buries jokers sooner once the dealer has shown strength by burying some (R6.5).
+* It knows how the score stands: what points are worth depends on who is winning the hand and on how much a few of them
+  decide (R9).
+* It keeps trumps and shapes for the last trick the more, the more jokers and points lie in the kitty (R8.2, R9), and
+  plays otherwise as the dealer, the dealer's partner and an attacker, and with many cards left or few.
+* It leads by length, by who is out of a suit and by the points still outside, and draws trumps with many of them.
+* It weighs taking a trick against what is thrown on it card by card: points, the lead, voids made, shapes broken.
+* As the dealer's partner it buries jokers sooner, above all once the dealer has shown strength by burying some (R6.5).
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ HABITS = Habits(
     partner=-0.45,  # it keeps the last trick more often than greedy does, so jokers in the kitty pay sooner
     public=0.65,
     void=20.0,  # and its partner makes more of a void
-    open=-0.3,
 )
 """Where it differs from greedy before the play; each was better against greedy in duplicate deals."""
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from gunzi_agents.expert_weights import CIRCUMSTANCES, FOLLOW, LEAD
 from gunzi_agents.greedy_play import NEVER, Player, cheapest
-from gunzi_agents.reading import NEXT, OPPONENTS, PARTNER, PREVIOUS, Counts, Flags, Floats, Slots, counts, pick
+from gunzi_agents.reading import NEXT, PARTNER, PREVIOUS, Counts, Flags, Floats, Slots, counts, pick
 from gunzi_env import planes
 from gunzi_env.order import BIG_JOKER_SLOT, SMALL_JOKER_SLOT, TRUMP
 from gunzi_env.planes import NUM_SLOTS, pack
@@ -36,10 +36,6 @@ _SPREAD, _LEAST_SPREAD = 2.2, 5.0
 """The standard deviation of what they will get, by the root of those points."""
 _UNKNOWN_KITTY = 13
 """Points in a kitty that is not known."""
-_SURE = np.float32(0.95)
-"""A chance that is as good as certain."""
-_FEW = np.float32(0.6)
-"""Trumps with an opponent that are not worth drawing."""
 
 Weights = Mapping[str, tuple[float, ...]]
 
@@ -120,15 +116,6 @@ class ExpertPlayer(Player):
         """What playing m copies of a slot costs, in tens of points, ``float32[D, 54, B]``."""
         return np.asarray(np.minimum(self.cost, _MOST_COST) / np.float32(10), np.float32)
 
-    @cached_property
-    def _power(self) -> Floats:
-        """How high a trump stands among those I do not see, 0 for the lowest and 1 for one that nothing beats, cubed;
-        ``float32[54, B]``. What is beaten by many cards today may hold at the end."""
-        r = self.r
-        outside = (counts(r.unseen) * r.trump).astype(np.float32)
-        lower = 1 - r.above(outside) / np.maximum(outside.sum(axis=0), 1)
-        return np.asarray(np.where(r.trump, lower * lower * lower, 0), np.float32)
-
     # Leading --------------------------------------------------------------------------------------------
 
     def lead(self, legal: Flags) -> Slots:
@@ -142,8 +129,6 @@ class ExpertPlayer(Player):
         run, left, _ = self._endings()
         partner = self._partner_takes()
         flat, if_holds = self._lead_suits(w)
-        draws = self._draws() * w["draws"]
-        missing = r.rules.take - self.v.score
         value = np.empty_like(run)
         for m in range(r.decks):
             n = np.float32(m + 1)
@@ -156,27 +141,13 @@ class ExpertPlayer(Player):
             np.multiply(holds, shape + if_holds + n * w["hold_rich"] * self._rich, out=out)
             out += flat + empties + self._rank * w["rank"] + (r.mine == n) * w["whole"]
             out += points * ((1 - lost) * w["our_points"] + w["points"])
-            # R9: others add a five for each card, and the trick may bring the attackers to ``take``.
-            crosses = (missing > 0) & (n * (r.points + 5) >= missing)
-            out += lost * (n * (w["lose"] + w["lose_rich"] * self._rich) + crosses * w["crosses"])
-            out += n * w["power"] * self._power + (holds > _SURE) * draws - self._spend[m] * w["cost"]
+            out += lost * (n * (w["lose"] + w["lose_rich"] * self._rich)) - self._spend[m] * w["cost"]
             out += w["control"] * (holds * np.maximum(run[m], left[m]) + (1 - holds) * left[m])
         return value
 
     @cached_property
     def _rich(self) -> Floats:
         return np.asarray(self.r.by_slot(self._unseen_points), np.float32)
-
-    def _draws(self) -> Floats:
-        """How far my sure trumps go towards drawing those of the opponents, on trumps, ``float32[54, B]``."""
-        r = self.r
-        sure = np.zeros(len(r.row), np.float32)
-        for n in range(1, r.decks + 1):
-            sure += ((r.mine == n) & r.trump & (r.holds[n - 1] > _SURE)).sum(axis=0) * np.float32(n)
-        outside = planes.count(r.unseen & r.masks[TRUMP])
-        theirs = np.maximum(r.shares[NEXT, TRUMP], r.shares[PREVIOUS, TRUMP]) * outside
-        part = np.where(theirs > _FEW, np.minimum(sure / np.maximum(theirs, _FEW), 1), 0)
-        return np.asarray(r.trump * part, np.float32)
 
     def _lead_suits(self, w: dict[str, Floats]) -> tuple[Floats, Floats]:
         """What speaks for a suit as such, and what more if the lead holds; each ``float32[54, B]``."""
@@ -233,24 +204,6 @@ class ExpertPlayer(Player):
     def _copies(self) -> Counts:
         return np.arange(1, self.r.decks + 1, dtype=np.int8)[:, None, None]
 
-    def _ours(self, owed: Slots, safe: Floats) -> Floats:
-        """The chance that the trick is our side's if I stay out of it, ``float32[B]``."""
-        r, v = self.r, self.v
-        best = v.best_slot
-
-        def ruffs(seat: int) -> Floats:
-            chance = r.out[seat, v.led_suit, r.row] * r.ruffs(seat)[owed, r.row]
-            return np.where(v.led_suit == TRUMP, np.float32(0), chance)
-
-        stays = np.ones(len(r.row), np.float32)
-        for seat in OPPONENTS:
-            # He ruffs, and the partner may ruff higher; or he beats the best card, and the partner's in half the cases.
-            safe_from = 1 - ruffs(seat) * (1 - ruffs(PARTNER) / 2)
-            safe_from *= 1 - r.over(seat)[owed, best, r.row] / 2
-            stays *= np.where(self._after_me(seat), safe_from, np.float32(1))
-        takes = self._beaten(PARTNER, owed)[best, r.row] * stays
-        return np.where(v.best == PARTNER, safe[best, r.row], takes)
-
     def _win(self, w: dict[str, Floats], owed: Slots, safe: Floats, run: Floats, left: Floats) -> Floats:
         """What taking the trick with each slot is worth, ``float32[54, B]``."""
         r, v = self.r, self.v
@@ -260,16 +213,11 @@ class ExpertPlayer(Player):
         rich = self._unseen_points[v.led_suit, r.row]
         ruffing = v.led_suit != TRUMP
         over_partner = v.best == PARTNER
-        his = safe[v.best_slot, r.row]  # how safe the trick is as it stands
         last = v.leader == NEXT
         points = r.points * (number / 10)
         flat = w["win"] + over_partner * (w["over_partner"] + trick * w["over_points"]) + last * w["win_last"]
-        flat += over_partner * his * (w["over_safe"] + trick * w["over_safe_points"])
-        missing = r.rules.take - v.score  # R9
-        crosses = (missing > 0) & (v.trick_points + number * r.points + 5 * ~last >= missing)
         ruff = ruffing * (w["ruff"] + trick * w["ruff_points"])
         out = safe * (w["safe"] + trick * w["safe_points"] + feeds * (w["feed"] + rich * w["feed_rich"]))
-        out += safe * (crosses * w["win_crosses"]) + self._power * (number * w["win_power"])
         out += flat + r.trump * ruff + self._rank * w["win_rank"]
         out += points * (safe * w["own_safe"] + w["own"])
         out -= pick(self._spend, owed) * w["win_cost"]
@@ -280,12 +228,7 @@ class ExpertPlayer(Player):
         """What throwing m copies of a slot costs, ``float32[D, 54, B]``."""
         r, v = self.r, self.v
         need = np.maximum(v.need, 1).astype(np.float32)
-        lost = ((v.best == NEXT) | (v.best == PREVIOUS)) & ~self._after_me(PARTNER)
-        each = r.points * ((ours * w["throw_own"] + w["throw_points"] + lost * w["lost_points"]) / 10)
-        each += self._power * w["throw_power"]
-        missing = r.rules.take - v.score  # R9
-        crosses = (missing > v.trick_points) & (v.trick_points + r.points * need >= missing)
-        each += crosses * ((1 - ours) * w["throw_crosses"] / need)
+        each = r.points * ((ours * w["throw_own"] + w["throw_points"]) / 10)
         # What is said of the whole throw is shared by its cards.
         suits = r.length * (w["throw_length"] / 10)
         suits = suits + (r.length <= v.need) * w["throw_empties"] + (r.length - v.need == 1) * w["throw_shortens"]
@@ -299,7 +242,7 @@ class ExpertPlayer(Player):
         price = np.empty_like(self.cost)
         for m in range(r.decks):
             n = np.float32(m + 1)
-            np.multiply(self._spend[m], w["throw_cost"] + lost * w["lost_cost"], out=price[m])
+            np.multiply(self._spend[m], w["throw_cost"], out=price[m])
             price[m] -= n * (each + flat) + units
             whole = v.need == n
             price[m] -= (whole * w["keep_control"]) * lost_control[m]

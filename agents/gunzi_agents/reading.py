@@ -130,14 +130,6 @@ class Reading:
             return of_suit[self.suit[:, 0]]
         return np.take_along_axis(of_suit, self.suit, axis=0)
 
-    def above(self, number: Floats) -> Floats:
-        """For each trump the sum of ``number`` float32[54, B] over the trumps that beat it, ``float32[54, B]``."""
-        sums = np.zeros((NUM_SLOTS + 1, len(self.row)), np.float32)
-        for i in range(1, NUM_SLOTS + 1):
-            np.add(sums[i - 1], number[NUM_SLOTS - i], out=sums[i])
-        beats = NUM_SLOTS - self._order.beats[:, self._level]
-        return sums[beats[:, 0]] if self._order.same else np.take_along_axis(sums, beats, axis=0)
-
     @cached_property
     def length(self) -> npt.NDArray[np.int16]:
         """My cards of each suit, ``int16[4, B]``."""
