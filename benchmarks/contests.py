@@ -40,7 +40,7 @@ def _ladder(rules: str, deals: int, worlds: int, searched: int) -> list[Contest]
 
 
 CONTESTS = (
-    *_ladder("dalian", 4000, 32, 300),
+    *_ladder("dalian", 20000, 32, 300),
     Contest("dalian", "expert", "uniform", 4000),
     *(Contest("dalian", f"expert@{level}", "expert", 1000) for level in ("easy", "medium", "hard")),
     *_ladder("dalian_dead", 2000, 16, 100),
