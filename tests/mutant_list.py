@@ -237,7 +237,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the network's mask is left out", "a trained model plays illegal moves when it is evaluated",
         "agents/gunzi_agents/neural.py",
-        "np.where(legal, logits, np.float32(2 * ILLEGAL)).argmax(axis=1)", "logits.argmax(axis=1)",
+        "np.where(legal, self.logits(observe.encode(view)), np.float32(2 * ILLEGAL))",
+        "self.logits(observe.encode(view))",
         ("tests/agents/test_neural.py",),
     ),
     Mutant(

@@ -66,7 +66,7 @@ def test_a_row_has_its_figures() -> None:
     ours = {contest.name: made_up(contest) for contest in contests.CONTESTS if contest.rules == "dalian"}
     text = part("dalian", ours)
     row = cells(text, "`expert`", "`greedy`")
-    assert row[2:] == ["4,000", "+0.700 [+0.690, +0.710]", "+0.7 [+0.7, +0.7]", "70.0 [69.0, 71.0]"]
+    assert row[2:] == ["20,000", "+0.700 [+0.690, +0.710]", "+0.7 [+0.7, +0.7]", "70.0 [69.0, 71.0]"]
     assert f"{len(ours)} of {len(ours)} contests played" in text and "not played" not in text
     assert Rules.preset("dalian").digest in text and f"version {starts.VERSION}, seed {contests.SEED}" in text
     assert "sources 0123" in text

@@ -88,14 +88,15 @@ def test_time_is_a_budget() -> None:
 
 def test_finds_what_its_base_bot_does_not_see() -> None:
     """The end of the same hands twice: with search in two seats, and with its base bot there."""
-    env = VectorEnv(64, "dalian", seed=12)
+    env = VectorEnv(96, "dalian", seed=12)
     view, legal = env.reset()
-    for _ in range(112):
-        view, legal, _, _ = env.step(Expert().act(view, legal, np.zeros(64, np.uint64)))
-    rows = np.flatnonzero((env.tables.held > 4) & (env.tables.held < 14))
+    for _ in range(104):
+        view, legal, _, _ = env.step(Expert().act(view, legal, np.zeros(96, np.uint64)))
+    rows = np.flatnonzero((env.tables.held > 6) & (env.tables.held < 18))
     assert len(rows) > 20
     searching, plain = env.tables.select(rows), env.tables.select(rows)
-    for agent, tables in ((Search(Uniform(), Budget(worlds=16, candidates=4)), searching), (Uniform(), plain)):
+    search = Search(Uniform(), Budget(worlds=16, candidates=6, confidence=0.7))
+    for agent, tables in ((search, searching), (Uniform(), plain)):
         ply = 0
         while (live := np.flatnonzero(tables.phase != Phase.OVER)).size:
             actions = np.full(tables.num, tables.actions.PASS, np.int32)
