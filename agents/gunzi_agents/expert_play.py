@@ -1,7 +1,7 @@
 """How ``expert`` leads and follows: considerations weighed by circumstances.
 
 What each play is worth is a sum over considerations (:data:`LEAD`, :data:`FOLLOW`: will it hold, what does it win,
-what does it cost), and how much each of them counts depends on the circumstances of the hand (:class:`Circumstances`):
+what does it cost), and how much each of them counts depends on the circumstances of the hand (:data:`CIRCUMSTANCES`):
 how many cards are left, which side the player is on, how many jokers and points lie in the kitty, how the score stands
 against the threshold (R9). All is counted in points.
 
@@ -13,7 +13,7 @@ Arrays as in :mod:`gunzi_agents.reading`: slots first, decisions last.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 
@@ -31,18 +31,13 @@ _MOST_COST = np.float32(80)
 _RELUCTANT = np.float32(200)
 """The price of throwing cards that would win."""
 _SHARE = 0.42
-"""The part of the points not yet played that attackers can expect."""
+"""The part of the points not yet played that attackers are taken to get; like the spread a rough guess."""
 _SPREAD, _LEAST_SPREAD = 2.2, 5.0
 """The standard deviation of what they will get, by the root of those points."""
 _UNKNOWN_KITTY = 13
 """Points in a kitty that is not known."""
 
 Weights = Mapping[str, tuple[float, ...]]
-
-
-@cache
-def _matrix(table: tuple[tuple[str, tuple[float, ...]], ...]) -> Floats:
-    return np.array([weights for _, weights in table], np.float32)
 
 
 class ExpertPlayer(Player):
@@ -93,7 +88,7 @@ class ExpertPlayer(Player):
 
     def _weights(self, table: Weights) -> dict[str, Floats]:
         """What each consideration counts in each decision, ``float32[B]``."""
-        return dict(zip(table, _matrix(tuple(table.items())) @ self.circumstances, strict=True))
+        return dict(zip(table, np.array([*table.values()], np.float32) @ self.circumstances, strict=True))
 
     # What both need -------------------------------------------------------------------------------------
 
@@ -147,6 +142,7 @@ class ExpertPlayer(Player):
 
     @cached_property
     def _rich(self) -> Floats:
+        """:attr:`_unseen_points` of each slot's suit, ``float32[54, B]``."""
         return np.asarray(self.r.by_slot(self._unseen_points), np.float32)
 
     def _lead_suits(self, w: dict[str, Floats]) -> tuple[Floats, Floats]:

@@ -3,8 +3,8 @@
 A row says what a consideration is worth under each of :data:`CIRCUMSTANCES`; the row times the circumstances is its
 weight. They were found by self-play from ``greedy``'s own weights: a policy that draws moves by their worth (softmax),
 proximal policy updates (Schulman et al. 2017) with a critic that sees all hands, rewarded by levels (at most three a
-hand) and, more than they count in levels, by points; the mean of the last hundred iterates, rounded. These numbers are
-the bot's whole memory: nothing is learned at play.
+hand) and by points, at the end of training three and a half levels for a hundred; then an exponential mean of the
+iterates, rounded. These numbers are the bot's whole memory: nothing is learned at play.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ _MADE_OF: dict[str, tuple[int, Callable[[Spec, list[Agent]], Agent]]] = {
 
 def _whole(spec: Spec, options: dict[str, float], key: str, default: int, least: int) -> int:
     value = options.pop(key, default)
-    if value != int(value) or not least <= value <= 1 << 20:
+    if not least <= value <= 1 << 20 or value != int(value):
         raise AgentError(f"agent '{spec}': {key} is {value:g}, it must be a whole number, {least} or more")
     return int(value)
 

@@ -8,6 +8,7 @@ Names may hold anything but ``( ) , = @`` and blanks at their ends, so that path
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 _SIGNS = "(),=@"
@@ -27,7 +28,7 @@ class Spec:
     level: str | None = None
 
     def __str__(self) -> str:
-        inside = [str(agent) for agent in self.agents] + [f"{key}={value:g}" for key, value in self.options.items()]
+        inside = [str(agent) for agent in self.agents] + [f"{key}={value:.15g}" for key, value in self.options.items()]
         level = f"@{self.level}" if self.level else ""
         return self.name + (f"({', '.join(inside)})" if inside else "") + level
 
@@ -92,9 +93,12 @@ class _Reader:
     def _number(self, key: str) -> float:
         word = self._word(f"a number for {key}")
         try:
-            return float(word)
+            value = float(word)
         except ValueError:
-            raise SpecError(f"{self.text!r}: {key} is {word!r}, it must be a number") from None
+            value = math.nan
+        if not math.isfinite(value):
+            raise SpecError(f"{self.text!r}: {key} is {word!r}, it must be a number")
+        return value
 
     def _take(self, sign: str) -> bool:
         while self.at < len(self.text) and self.text[self.at] == " ":

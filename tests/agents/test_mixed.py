@@ -29,6 +29,7 @@ RULES = Rules.preset("dalian")
         ("greedy@easy", "greedy@easy"),
         ("search(greedy,worlds=8)", "search(greedy, worlds=8)"),
         ("search( weak( runs/x y , blunders=.5 ) )@hard", "search(weak(runs/x y, blunders=0.5))@hard"),
+        ("search(greedy, worlds=1048575)", "search(greedy, worlds=1048575)"),
         ("mixed(greedy@easy,uniform,share=0.25)", "mixed(greedy@easy, uniform, share=0.25)"),
     ],
 )
@@ -46,6 +47,8 @@ def test_a_spec_is_written_as_it_is_read(text: str, written: str) -> None:
         ("search()", r"an agent or an option is missing at '\)'"),
         ("search(greedy))", r"nothing was expected from '\)' on"),
         ("search(greedy, worlds=many)", "worlds is 'many', it must be a number"),
+        ("search(greedy, worlds=nan)", "worlds is 'nan', it must be a number"),
+        ("search(greedy, confidence=inf)", "confidence is 'inf', it must be a number"),
         ("search(greedy, worlds=)", "a number for worlds is missing"),
         ("search(greedy, worlds=1, worlds=2)", "worlds is given twice"),
         ("greedy@", "a level is missing at the end"),

@@ -116,10 +116,16 @@ def test_does_not_overtake_the_partner() -> None:
 
 def test_ruffs_where_the_partner_is_about_to_be_beaten(name: str) -> None:
     """The last player is out of hearts and would ruff the partner's king with any trump."""
+    # expert wants to be sure of it: another big joker may be out.
+    wanted = {"greedy": "LJ", "expert": "BJ"}[name]
+    assert follow("BJ LJ S4 D6 D7 D8 D9 DJ", "HK / HT", void="1H") == wanted
+
+
+def test_leaves_the_partner_a_trick_that_nobody_can_ruff(name: str, request: pytest.FixtureRequest) -> None:
+    """As above, but the last player has no trumps either."""
     if name == "expert":
-        pytest.skip("expert likes to have the lead")
-    assert follow("BJ LJ S4 D6 D7 D8 D9 DJ", "HK / HT", void="1H") == "LJ"
-    assert follow("BJ LJ S4 D6 D7 D8 D9 DJ", "HK / HT", void="1H 1T") == "D6"  # but he has none
+        request.applymarker(pytest.mark.xfail(reason="a known fault: it ruffs with S4, and gains nothing"))
+    assert follow("BJ LJ S4 D6 D7 D8 D9 DJ", "HK / HT", void="1H 1T") == "D6"
 
 
 def test_throws_singles_before_it_breaks_a_shape() -> None:
