@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from benchmarks.loops import SEED, Started, Unavailable, Work, aec_games
 from benchmarks.worker import measure
-from gunzi_env import VectorEnv, aec, observe, planes
+from gunzi_env import VectorEnv, actions, aec, observe
 from gunzi_env.rules import Rules, load_rules
 from gunzi_eval.bench import Runner
 
@@ -19,36 +18,15 @@ RULES = "dalian"
 ENGINE_SIZES = (16384, 65536, 131072)
 OBSERVED_SIZES = (1024, 4096, 16384, 65536)
 TRIAL_S = 0.3
-SHARED_TABLES = 16384
-"""Tables of the two worker processes together, and of the two loops together."""
-_WORD = 64
+SHARED_TABLES = 65536
+"""Tables of the two worker processes together, and of the two loops together: both are fastest about there."""
 
 
-class UniformPolicy:
-    """A uniform random legal action a table from ``bool[N, A]``, by words of 64 actions."""
-
-    def __init__(self, num_tables: int, num_actions: int) -> None:
-        self.draws = np.random.default_rng(SEED)
-        self.num_actions = num_actions
-        self.padded = np.zeros((num_tables, -(-num_actions // _WORD) * _WORD), np.bool_)
-
-    def __call__(self, legal: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
-        """Actions ``int[N]``; every row must have a legal one."""
-        self.padded[:, : self.num_actions] = legal
-        # Of the flat array: to pack row by row takes longer, even with the copy into the padding.
-        octets = np.packbits(self.padded.reshape(-1), bitorder="little")
-        words = octets.view(np.uint64).reshape(len(legal), -1).T.copy()
-        ends = planes.bits(words)
-        for before, here in pairwise(ends):  # np.cumsum is slower here
-            here += before
-        rank = (self.draws.random(len(legal), np.float32) * ends[-1]).astype(np.uint8)
-        beyond = rank >= ends[:-1]
-        chosen = words[0]
-        for passed, word in zip(beyond, words[1:], strict=True):
-            chosen = chosen ^ ((chosen ^ word) & planes.where(passed))
-        rank -= (ends[:-1] * beyond).max(axis=0, initial=0)
-        actions: npt.NDArray[np.intp] = beyond.sum(axis=0) * _WORD + planes.select(chosen, rank)
-        return actions
+def uniform(vector: VectorEnv, draws: np.random.Generator) -> npt.NDArray[np.int32]:
+    """A uniform random legal action of each table, ``int32[N]``."""
+    space, legal = actions.space(vector.rules), vector.legal_words
+    counts = space.count(legal)
+    return space.pick(legal, (draws.random(len(legal), np.float32) * counts).astype(np.uint8))
 
 
 def observed_step(rules: Rules, num: int) -> Work:
@@ -115,12 +93,10 @@ def _vector_loop(num: int, **options: Any) -> Started:
     # runner's stand in the order of their phases: mixed, or a worker's share of them would go in waves, too.
     tables = Runner(vector.rules, num, SEED).tables
     vector.set_state(tables.select(np.random.default_rng(SEED).permutation(num)).save())
-    policy = UniformPolicy(num, vector.num_actions)
-    _, legal = vector.observe()
+    draws = np.random.default_rng(SEED)
 
     def work() -> int:
-        nonlocal legal
-        _, legal, _, _ = vector.step(policy(legal))
+        vector.step(uniform(vector, draws))
         return num
 
     return Started(work, f"N = {num:,}", getattr(vector, "close", lambda: None))

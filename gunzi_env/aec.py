@@ -268,7 +268,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self.agent_selection = AGENTS[seat]
         masks = np.zeros((4, t.actions.n), np.int8)
         if not over:
-            masks[seat] = t.actions.unpack(t.legal)[0]
+            masks[seat] = t.actions.unpack(t.legal)
         self._masks = dict(zip(AGENTS, masks, strict=True))
         self._allowed = masks[seat].tobytes()  # nobody else's to change
         self.infos: dict[str, dict[str, Any]] = {agent: {"action_mask": self._masks[agent]} for agent in self.agents}

@@ -180,6 +180,10 @@ class Share:
         t = self.tables
         return observe.view(t), t.actions.unpack(t.legal, np.empty((t.num, t.actions.n), np.bool_))
 
+    def legal_words(self) -> Words:
+        """The legal actions as words ``uint64[n, D + 1]``."""
+        return self.tables.legal.copy()
+
     def privileged(self) -> npt.NDArray[np.uint8]:
         """See :func:`gunzi_env.observe.privileged`."""
         return observe.privileged(self.tables)

@@ -277,7 +277,7 @@ def encode_tables(
         raise ValueError(f"out has shape {out.shape}: it must be {shape}")
     if seat is not None:
         seat = np.asarray(seat, np.int8)
-        if seat.shape != (t.num,) or ((seat < 0) | (seat > 3)).any():
+        if seat.shape != (t.num,) or (seat.view(np.uint8) > 3).any():  # below 0 as well
             raise ValueError(f"seat must be {t.num} seats 0..3, one a table")
     if compiled.available():
         _encode_compiled(t, t.seat if seat is None else seat, out, one)
@@ -299,15 +299,15 @@ def _encode_compiled(t: Tables, me: npt.NDArray[np.int8], out: npt.NDArray[Any],
         numbers = (table.low[:, 0], table.high[:, 0], table.at[:, 0], table.bits, np.array(table.first))
         kept = t.scratch["encode"] = (kernels_seen.encode, tables, (*numbers, np.array(_widths(t.rules))))
     kernel, tables, layout = kept
-    # As integers of the same size, so that the kernel is compiled for few types; 0 has no bits in any of them.
-    as_integers = np.dtype(f"u{out.dtype.itemsize}")
-    kernel(
-        *tables,
-        me,
-        *layout,
-        np.array(1 if one is None else one, out.dtype).view(as_integers)[()],
-        out.view(as_integers),
-    )
+    unit = _unit(out.dtype, one)
+    kernel(*tables, me, *layout, unit, out.view(unit.dtype))
+
+
+@cache
+def _unit(dtype: np.dtype[Any], one: int | None) -> np.unsignedinteger[Any]:
+    """1 as an integer of the same size, so that the kernel is compiled for few types; 0 has no bits in any of them."""
+    unit: np.unsignedinteger[Any] = np.array([1 if one is None else one], dtype).view(f"u{dtype.itemsize}")[0]
+    return unit
 
 
 def _scratch(t: Tables, number: int) -> View:

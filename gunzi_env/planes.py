@@ -31,6 +31,9 @@ BELOW: Words = BIT - ONE
 
 _BELOW_OR_AT: Words = BELOW | BIT
 
+_FEW = 8
+"""Rows up to which it is quicker to make flags of all bits and take those wanted than to join the words first."""
+
 
 def where(flags: npt.NDArray[np.bool_]) -> Words:
     """All bits where the flag is set, none elsewhere. To choose by such a word costs no branch, unlike ``np.where``."""
@@ -156,9 +159,18 @@ def _joints(widths: tuple[int, ...]) -> tuple[Words, Words, tuple[npt.NDArray[np
     return up, U64(63) - up, tuple(parts)
 
 
+@cache
+def _places(widths: tuple[int, ...]) -> npt.NDArray[np.intp]:
+    """Where the lower bits of words of these widths are among all their bits."""
+    return np.concatenate([64 * k + np.arange(width) for k, width in enumerate(widths)])
+
+
 def flags(words: Words, widths: tuple[int, ...]) -> npt.NDArray[np.uint8]:
     """The lower bits of each word ``uint64[k, B]``, as many as ``widths`` say, one after the other: zeros and ones
     ``uint8[B, sum(widths)]``. The bits above must be 0; words but the last are 33 to 64 bits wide."""
+    if words.shape[1] <= _FEW:
+        octets = words.T.astype("<u8", order="C").view(np.uint8)
+        return np.unpackbits(octets, axis=1, bitorder="little").take(_places(widths), axis=1)
     up, down, (first, second, over) = _joints(widths)
     shifted = np.empty((len(widths) + 1, words.shape[1]), U64)
     shifted[-1] = 0

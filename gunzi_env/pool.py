@@ -100,6 +100,10 @@ class Pool:
         self._all("show", [(block,)] * len(self._parts))
         return self._lender.lend(block)
 
+    def legal_words(self) -> Words:
+        """The legal actions as words ``uint64[N, D + 1]``."""
+        return self._board.legal.T.copy()
+
     def privileged(self) -> Bytes:
         """See :func:`gunzi_env.observe.privileged`."""
         self._all("privileged", [()] * len(self._parts))

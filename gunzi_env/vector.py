@@ -101,6 +101,12 @@ class VectorEnv:
         """What the seats to move may know and do."""
         return self._played.observe()
 
+    @property
+    def legal_words(self) -> Words:
+        """The legal actions again as words, ``uint64[N, D + 1]`` with D decks, an eighth of the bytes: what
+        :meth:`gunzi_env.actions.ActionSpace.count` and :meth:`~gunzi_env.actions.ActionSpace.pick` take."""
+        return self._played.legal_words()
+
     def view_privileged(self) -> npt.NDArray[np.uint8]:
         """The other hands and the kitty, for a critic: see :func:`gunzi_env.observe.privileged`."""
         return self._played.privileged()

@@ -268,7 +268,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the others see the mover's mask", "the cards of the seat to move show through its mask", "gunzi_env/aec.py",
-        "            masks[seat] = t.actions.unpack(t.legal)[0]\n",
+        "            masks[seat] = t.actions.unpack(t.legal)\n",
         "            masks[:] = t.actions.unpack(t.legal)[0]\n",
         ("tests/test_pettingzoo.py", "tests/test_hidden.py", "tests/test_observe.py"),
     ),

@@ -15,13 +15,13 @@ import pytest
 
 from benchmarks import page, peers, ratios, results
 from benchmarks.contestants import CONTESTANTS, Contestant
-from benchmarks.entrants_ours import RULES, UniformPolicy, observed_step
+from benchmarks.entrants_ours import RULES, observed_step, uniform
 from benchmarks.loops import Started, Unavailable, aec_games
 from benchmarks.memory import array_bytes
 from benchmarks.ours import one_at_play, worlds_for
 from benchmarks.plot import digest, draw, shows
 from benchmarks.worker import measure
-from gunzi_env import planes, raw_env
+from gunzi_env import VectorEnv, planes, raw_env
 from gunzi_env.rules import load_rules
 from gunzi_env.tables import HAND
 
@@ -199,18 +199,18 @@ def test_a_game_counts_the_decisions_of_players() -> None:
     assert None not in asked
 
 
-def test_uniform_policy_picks_each_legal_action_alike() -> None:
-    flags = np.zeros((4000, 184), np.bool_)
-    legal = [0, 63, 64, 127, 128, 183]
-    flags[:, legal] = True
-    flags[0] = False
-    flags[0, 183] = True
-    policy = UniformPolicy(*flags.shape)
-    drawn = np.stack([policy(flags) for _ in range(3)])
-    assert (drawn[:, 0] == 183).all()
-    counts = np.bincount(drawn[:, 1:].ravel(), minlength=184)
-    assert set(np.flatnonzero(counts)) == set(legal)
-    assert (np.abs(counts[legal] - 2000) < 300).all()
+def test_the_loops_pick_each_legal_action_alike() -> None:
+    vector = VectorEnv(4000, RULES, seed=3, skip_forced=False)
+    _, legal = vector.reset()
+    draws = np.random.default_rng(0)
+    drawn = np.stack([uniform(vector, draws) for _ in range(20)])
+    assert legal[np.arange(4000), drawn].all()
+    choices = legal.sum(axis=1)
+    for number in np.unique(choices):
+        rows = choices == number
+        place = np.take_along_axis(legal[rows].cumsum(axis=1), drawn[:, rows].T.astype(np.intp), axis=1) - 1
+        counts, expected = np.bincount(place.ravel(), minlength=number), place.size / number
+        assert (np.abs(counts - expected) < 5 * np.sqrt(expected) + 1).all()
 
 
 def test_worlds_deal_the_same_cards_to_the_same_hands() -> None:

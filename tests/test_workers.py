@@ -36,6 +36,7 @@ def choice(legal: npt.NDArray[np.bool_], ply: int) -> npt.NDArray[np.intp]:
 def differing(one: VectorEnv, other: VectorEnv, a: tuple[Any, ...], b: tuple[Any, ...]) -> list[str]:
     """What is not the same to the last bit after a call that returned ``a`` and ``b``."""
     arrays = {"seats": (one.seats, other.seats), "points": (one.points, other.points)}
+    arrays["words"] = one.legal_words, other.legal_words
     arrays |= {f"view {k}": both for k, both in enumerate(zip(a[0].buffers, b[0].buffers, strict=True))}
     arrays |= {f"returned {k}": both for k, both in enumerate(zip(a[1:], b[1:], strict=True))}
     return [name for name, (x, y) in arrays.items() if x.dtype != y.dtype or not np.array_equal(x, y)]
