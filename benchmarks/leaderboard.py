@@ -38,12 +38,29 @@ BATCH = 1024
 
 
 def sources() -> str:
-    """A digest of the bots' code and of the worlds that searches draw, comments left out."""
+    """A digest of the bots' code and of the worlds that searches draw, comments and docstrings left out."""
     found = hashlib.sha256()
     bots, worlds = Path(registry.__file__).parent.glob("*.py"), Path(observe.__file__).parent.glob("resample*.py")
     for file in [*sorted(bots), *sorted(worlds)]:
-        found.update(f"{file.name} {ast.dump(ast.parse(file.read_text(encoding='utf-8')))}".encode())
+        found.update(f"{file.name} {code(file.read_text(encoding='utf-8'))}".encode())
     return found.hexdigest()[:16]
+
+
+def code(source: str) -> str:
+    """A source without what says nothing to the interpreter: layout, comments, texts that stand alone.
+
+    >>> code("'What x is.'\nx = 1  # why") == code("x = 1")
+    True
+    """
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [part for part in node.body if not _text(part)]
+    return ast.dump(tree)
+
+
+def _text(part: ast.stmt) -> bool:
+    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)
 
 
 def play(contest: Contest, deals: int, folder: Path, workers: int) -> Section:

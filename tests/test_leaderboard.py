@@ -227,7 +227,7 @@ def test_sources_change_with_code_alone(tmp_path: Path, monkeypatch: pytest.Monk
     file = tmp_path / "registry.py"
     monkeypatch.setattr(registry, "__file__", str(file))
     digests = []
-    for text in ("a = 1\n", "# why\na = 1\n", "a = 2\n"):
+    for text in ("a = 1\n", '"""What it is."""\n\n# why\na = 1\n', "a = 2\n"):
         file.write_text(text)
         digests.append(leaderboard.sources())
     assert digests[0] == digests[1] != digests[2]
