@@ -161,6 +161,9 @@ class Config:
     """Stop after this time, start included; 0: at the end of the schedule."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     """Matrix products in bfloat16: "auto" asks a 50 ms probe, and the answer is stored."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where the network is computed: "auto" takes CUDA where torch finds it. A run that goes on elsewhere goes on, but
+    not bit for bit as it would have."""
     timeout_seconds: float = _number(60.0, 1.0, 1e6)
     """A process that does not answer for so long is lost."""
     net: NetConfig = field(default_factory=NetConfig)
