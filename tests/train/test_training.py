@@ -22,8 +22,8 @@ from gunzi_train.config import CollectConfig, Config, EvaluateConfig, NetConfig,
 from gunzi_train.distributed import Group
 from gunzi_train.errors import EmptyMask, NonFinite
 from gunzi_train.folder import Plan
-from gunzi_train.logs import Progress
 from gunzi_train.ppo import Learner, derived_seed
+from gunzi_train.progress import Progress
 
 UPDATES = 4
 SMALL = Config(

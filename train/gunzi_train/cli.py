@@ -223,7 +223,7 @@ def resume(given: Path, command: RunOptions, began: float, stop: Stop) -> int:
         return 0
     lock = RunLock(run)
     try:
-        for stale in sweep(run / FOLDER) + sweep(run):
+        for stale in sweep(run) + sweep(run / FOLDER) + sweep(run / folders.RECORDS):
             print(f"removed {stale.name}, left by a process that was killed while saving", flush=True)
         plan, counters, said = _find(given, command.settings.minutes)  # again: now nobody else writes here
         print(*said, sep="\n", flush=True)

@@ -126,17 +126,21 @@ class EvaluateConfig:
     deals: int = _number(96, 1, 1 << 16)
     """Deals of each match, each played twice with the teams exchanged."""
     opponents: tuple[str, ...] = ("greedy", "uniform")
-    """Agents to play against; the first stands in the progress line."""
+    """Agents to play against; what gained most levels against the first is kept as best.safetensors."""
 
 
 @dataclass(frozen=True)
 class SaveConfig:
-    """Checkpoints and logs."""
+    """Checkpoints, logs and what else is kept of a run."""
 
     every_seconds: float = _number(60.0, 0.1, 1e9)
     """Seconds between checkpoints; one is always written at the end."""
     keep: int = _number(3, 1, 10**6)
-    """How many to keep."""
+    """How many of them to keep, and of the files of sampled hands."""
+    records: int = _number(2, 0, 1000)
+    """Hands of the network against itself that are written down at each match, for gunzi replay; 0 for none."""
+    curve_seconds: float = _number(60.0, 0.0, 1e9)
+    """Seconds between drawings of curve.png, done at matches and at the end; 0 for none."""
     tensorboard: bool = True
     """Whether to write TensorBoard logs beside metrics.jsonl."""
 
