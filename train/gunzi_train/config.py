@@ -209,6 +209,18 @@ def as_dict(config: Config) -> dict[str, Any]:
     return values
 
 
+def flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The settings of :func:`as_dict` by their dotted names.
+
+    >>> flat({"seed": 1, "ppo": {"lr": 0.001}})
+    {'seed': 1, 'ppo.lr': 0.001}
+    """
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        found |= flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+    return found
+
+
 def _build(kind: Any, values: dict[str, Any], source: str, prefix: str) -> Any:
     hints = get_type_hints(kind)
     known = [f.name for f in dataclasses.fields(kind)]

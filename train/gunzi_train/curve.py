@@ -13,6 +13,8 @@ from gunzi_train.history import History
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LEARNING = ("policy_loss", "value_loss", "entropy", "explained_variance")
+"""Columns of the log that are drawn together."""
 MOST = 1000
 """Points of a line; of longer runs only every k-th update is drawn."""
 
@@ -53,8 +55,9 @@ def png(history: History) -> bytes:
         (levels, points), (speed, losses) = figure.subplots(2, 2, sharex=True)
         _strength(levels, "levels", "levels a hand", history)
         _strength(points, "points", "points a hand", history)
-        _lines(speed, ("hands_per_s",), "hands a second", history)
-        _lines(losses, ("policy_loss", "value_loss", "entropy", "explained_variance"), "learning", history)
+        _lines(speed, {"hands_per_s": ""}, "hands a second", history)
+        speed.set_ylim(bottom=0)
+        _lines(losses, {name: name.replace("_", " ") for name in LEARNING}, "learning", history)
         for axis in (speed, losses):
             axis.set_xlabel("hands")
         out = io.BytesIO()
@@ -75,16 +78,19 @@ def _strength(axis: Axes, name: str, title: str, history: History) -> None:
     _finish(axis, title)
 
 
-def _lines(axis: Axes, names: tuple[str, ...], title: str, history: History) -> None:
+def _lines(axis: Axes, labels: dict[str, str], title: str, history: History) -> None:
+    """A line for each column."""
     every = max(1, len(history.columns["hands"]) // MOST)
-    for name in names:
-        axis.plot(history.columns["hands"][::every], history.columns[name][::every], label=name.replace("_", " "))
+    for name, label in labels.items():
+        axis.plot(history.columns["hands"][::every], history.columns[name][::every], label=label)
     _finish(axis, title)
 
 
 def _finish(axis: Axes, title: str) -> None:
+    from matplotlib.ticker import EngFormatter
+
     axis.set_title(title)
-    axis.ticklabel_format(axis="x", style="plain")
+    axis.xaxis.set_major_formatter(EngFormatter())
     axis.grid(alpha=0.3)
-    if len(axis.get_legend_handles_labels()[0]) > 1:
+    if axis.get_legend_handles_labels()[0]:
         axis.legend(fontsize="small")

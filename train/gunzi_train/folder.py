@@ -107,6 +107,35 @@ class RunLock:
         self._file.close()
 
 
+def in_use(folder: Path) -> bool:
+    """Is a training running here?"""
+    if fcntl is None:
+        return False
+    try:
+        with open(folder / LOCK, encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # nobody ever trained here, or it is not ours to see
+        return False
+    return False
+
+
+def stored(folder: Path) -> dict[str, Any]:
+    """What config.json holds of a run, see :meth:`Plan.to_json`.
+
+    Raises:
+        RunFolderError: the folder holds no run.
+    """
+    try:
+        values = json.loads((folder / CONFIG).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict) or not {"config", "rules", "rules_name", "rules_digest"} <= set(values):
+        raise RunFolderError(f"{folder}: holds no run: there is no {CONFIG} of a training")
+    return values
+
+
 def check(folder: Path, *, overwrite: bool) -> None:
     """Refuse a folder that a new run must not use: it holds a run, or files under our names that no run of ours wrote.
 
@@ -170,13 +199,12 @@ def discard(folder: Path) -> None:
 
 def _foreign(folder: Path, held: list[Path]) -> str:
     """A file under one of our names in a folder that is not recognisably a run; "" where there is none."""
-    config = folder / CONFIG
-    if os.path.lexists(config):
+    if os.path.lexists(folder / CONFIG):
         try:
-            values = json.loads(config.read_text("utf-8"))
-        except (OSError, ValueError, RecursionError):
+            stored(folder)
+        except RunFolderError:
             return CONFIG
-        return "" if isinstance(values, dict) and {"config", "rules", "rules_digest"} <= set(values) else CONFIG
+        return ""
     if held or (folder / checkpoint.UNTRAINED).is_file():
         return ""
     for name in OURS:

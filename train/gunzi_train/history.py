@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -95,9 +94,9 @@ class History:
         found = Match(update, int(row["hands"]), seconds, int(match["deals"]), **figures)
         self.matches.setdefault(str(match["opponent"]), []).append(found)
 
-    def at(self, agent: str, within: Callable[[Match], bool]) -> Match | None:
-        """The last match against ``agent`` for which ``within`` holds."""
-        return next((match for match in reversed(self.matches.get(agent, [])) if within(match)), None)
+    def until(self, agent: str, by: str, most: float) -> Match | None:
+        """The last match against ``agent`` whose figure ``by`` ("hands", "seconds") is no more than ``most``."""
+        return next((match for match in reversed(self.matches.get(agent, [])) if getattr(match, by) <= most), None)
 
 
 def _number(row: dict[str, Any], name: str) -> float:

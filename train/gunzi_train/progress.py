@@ -15,7 +15,7 @@ PLAIN_SECONDS = 10.0
 """Between lines where the output is no terminal."""
 LIVE_SECONDS = 0.25
 """Between tables on a terminal."""
-LEARNING = ("policy_loss", "value_loss", "entropy", "kl", "clipped", "explained_variance", "gradient_norm", "lr")
+LEARNING = ("policy_loss", "value_loss", "entropy", "kl", "clipped", "explained_variance", "lr")
 """Figures of an update that the table shows."""
 
 Found = Mapping[str, Interval]
@@ -81,10 +81,10 @@ class Status:
         learning = {name.replace("_", " "): f"{self.learning[name]:.3g}" for name in shown}
         parts: list[Any] = [bar, _row(speed), *([_row(learning)] if learning else [])]
         if self.matches:
-            table = _plain_table(f"after {self.matches_at:,} hands", "levels/hand", "points/hand", "hands won %")
+            table = _plain_table(f"at {self.matches_at:,} hands", "levels/hand", "points/hand", "hands won %")
             for agent, found in self.matches.items():
-                # As text: a name may hold what rich takes for markup.
-                table.add_row(Text(f"against {agent}"), *figures(found))
+                name = Text(agent, no_wrap=True, overflow="ellipsis")  # not a str: rich would look for markup in it
+                table.add_row(name, *(Text(text, no_wrap=True) for text in figures(found)))
             parts.append(table)
         return Group(*parts)
 
@@ -151,10 +151,10 @@ def figures(found: Found) -> list[str]:
 
     >>> half = Interval(0.5, 0.25, 0.75)
     >>> figures({"levels": half, "points": Interval(-3, -9, 3), "hands_won": half})
-    ['+0.50 [+0.25, +0.75]', '-3.0 [-9.0, +3.0]', '50.0 [25.0, 75.0]']
+    ['+0.50 [+0.25, +0.75]', '-3 [-9, +3]', '50 [25, 75]']
     """
-    won = figure(found["hands_won"], 1, 100, signed=False)
-    return [figure(found["levels"], 2), figure(found["points"], 1), won]
+    won = figure(found["hands_won"], 0, 100, signed=False)
+    return [figure(found["levels"], 2), figure(found["points"], 0), won]
 
 
 def sentence(found: Found) -> str:
