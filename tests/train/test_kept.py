@@ -6,7 +6,7 @@ import builtins
 import os
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from gunzi_env import record
 from gunzi_env.rules import Rules
 from gunzi_eval import replay
 from gunzi_train import cli, curve, evaluate, folder, samples, session
+from gunzi_train.logs import Metrics
 from tests import tiny_runs
 
 
@@ -114,6 +115,20 @@ def test_sampled_hands_can_be_replayed_and_old_ones_go(
     assert net.training
 
 
+def test_tensorboard_gets_the_hands_as_they_stand(tmp_path: Path) -> None:
+    class Board:
+        texts: ClassVar[list[tuple[object, ...]]] = []
+
+        def add_text(self, *args: object) -> None:
+            self.texts.append(args)
+
+    metrics = Metrics(tmp_path, tensorboard=False)
+    metrics.write_record("nobody looks\n", 1)
+    metrics._board = Board()
+    metrics.write_record("hand 0\n0 S9 S9\n", 7)
+    assert Board.texts == [("records", "    hand 0\n    0 S9 S9\n", 7)], "indented, which is code in Markdown"
+
+
 def test_nothing_that_is_told_changes_what_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert tiny_runs.train(tmp_path / "quiet", save__records=0) == 0
     more = tiny_runs.match_after_every_update(monkeypatch)
@@ -180,3 +195,20 @@ def test_a_drawing_that_fails_is_no_reason_to_fail(
     monkeypatch.setattr(curve, "png", broken)
     assert tiny_runs.train(tmp_path / "run", save__curve_seconds=1) == 0
     assert "no curve.png is drawn any more (RuntimeError: no ink)" in capsys.readouterr().out
+
+
+def test_a_signal_is_not_kept_waiting_for_the_first_curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw: list[int] = []
+    monkeypatch.setattr(curve.Curve, "draw", lambda self: draw.append(1) or "")
+    for seconds, times in (("1e6", 0), ("1e-9", 3)):
+        played = _levels(monkeypatch, [0.0] * 9)
+        more, match = tiny_runs.match_after_every_update(monkeypatch), evaluate.match
+
+        def stopping(*args: Any, played: list[Any] = played, match: Any = match, **options: Any) -> Any:
+            if not played:
+                os.kill(os.getpid(), signal.SIGINT)  # taken note of after update 2
+            return match(*args, **options)
+
+        monkeypatch.setattr(evaluate, "match", stopping)
+        assert tiny_runs.train(tmp_path / seconds, save__curve_seconds=seconds, save__records=0, **more) == 130
+        assert len(draw) == times

@@ -62,6 +62,14 @@ def test_a_terminal_gets_a_table_with_all_of_it(terminal: Terminal) -> None:
     assert "runs/[red]x[/red] " in text and max(map(len, lines)) <= 80
 
 
+def test_a_terminal_that_cannot_go_back_gets_lines(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    shown = Progress(terminal)
+    shown.show(STATUS)
+    shown.close()
+    assert terminal.getvalue() == STATUS.line() + "\n"
+
+
 def test_the_table_is_not_drawn_too_often(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])

@@ -117,9 +117,11 @@ class Progress:
             from rich.console import Console
             from rich.live import Live
 
-            # Drawn by hand: a thread that did it would take time from the learner's.
-            self._live = Live(console=Console(file=self._stream), auto_refresh=False)
-            self._live.start()
+            console = Console(file=self._stream)
+            if not console.is_dumb_terminal:  # which cannot go back to write over what stands there
+                # Drawn by hand: a thread that did it would take time from the learner's.
+                self._live = Live(console=console, auto_refresh=False)
+                self._live.start()
 
     def say(self, text: str) -> None:
         """A whole line that stays."""

@@ -75,7 +75,8 @@ class Session:
                 self._match()
             if save or code:
                 self._save(self.folder / checkpoint.FOLDER / checkpoint.file_name(self.learner.updates))
-        self._draw()
+        if code == DONE or self.last_curve > self.loop_began:
+            self._draw()  # after a signal only if that is quick: matplotlib is loaded then
         if self.progress is not None:  # once more, with the last match in it
             self.progress.show(self._status(time.monotonic(), done=code == DONE), force=True)
         return 0 if code == DONE else code
