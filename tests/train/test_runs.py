@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gunzi_agents import checkpoint
@@ -126,6 +127,23 @@ def test_where_there_are_no_runs_it_says_so(tmp_path: Path, capsys: pytest.Captu
     assert "no runs in" in capsys.readouterr().out
     with pytest.raises(UsageError, match=r"--folder .*: No such file"):
         runs_cmd.main(["--folder", str(tmp_path / "none")])
+
+
+def test_names_are_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither rich's markup nor a terminal's commands, wherever a name comes from."""
+    bad = "[red]\x1b[31m\x07"
+    monkeypatch.chdir(tmp_path)
+    run = _run(Path(bad), [_row(1, 10, 1.0), _match(1, 10, 0.5, bad)])
+    path = Path("x.safetensors")
+    checkpoint.write(path, {bad: np.zeros(2)}, checkpoint.describe(Rules()) | {"opponent": bad, bad: bad})
+    assert runs_cmd.main(["--folder", "."]) == 0
+    assert compare_cmd.main([str(run), str(run)]) == 0
+    assert inspect_cmd.main([str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.isprintable() or {c for c in out if not c.isprintable()} == {"\n"}
+    assert out.count("[red]\\x1b[31m\\x07") == 2 + 5 + 4
 
 
 # gunzi compare ------------------------------------------------------------------------------------

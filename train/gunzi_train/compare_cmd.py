@@ -17,6 +17,7 @@ from typing import Any
 from tyro.conf import Positional
 
 from gunzi_eval.arguments import UsageError, check_writable, parse, say_next, write_whole
+from gunzi_eval.charts import printable
 from gunzi_eval.intervals import Interval, figure
 from gunzi_eval.terminal import show_table
 from gunzi_train.history import COLUMNS, FIGURES, Match
@@ -103,7 +104,8 @@ def show_comparison(content: Content) -> None:
     """Print it as tables, a column for each run."""
     names = content["runs"]
     if content["settings"]:
-        rows = [[name, *map(json.dumps, values)] for name, values in content["settings"].items()]
+        settings = content["settings"].items()
+        rows = [[name, *(json.dumps(value, ensure_ascii=False) for value in values)] for name, values in settings]
         _show(["settings that differ", *names], rows)
     else:
         print("the settings are the same")
@@ -146,7 +148,7 @@ def _show(header: list[str], rows: list[list[str]]) -> None:
 
     table = Table(box=SIMPLE)
     for number, name in enumerate(header):
-        table.add_column(Text(name), justify="right" if number else "left")
+        table.add_column(Text(printable(name)), justify="right" if number else "left")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     show_table(table)

@@ -16,6 +16,7 @@ from gunzi_env import record
 from gunzi_env.record import RecordError
 from gunzi_eval import replay
 from gunzi_eval.arguments import UsageError, check_writable, parse, say_next, write_whole
+from gunzi_eval.charts import printable
 from gunzi_eval.intervals import Interval, figure
 from gunzi_train import config as configuration
 from gunzi_train.config import Config
@@ -54,7 +55,7 @@ def main(argv: list[str]) -> int:
         found, damaged = checkpoint.load(config.file)
         content = of_checkpoint(found, damaged)
         following = f"gunzi arena {shlex.quote(str(config.file))} greedy"
-    print("\n".join(lines(content)), flush=True)
+    print("\n".join(map(printable, lines(content))), flush=True)
     if config.json is not None:
         write_whole(config.json, json.dumps(content, indent=2) + "\n")
         print(f"written to {config.json}")

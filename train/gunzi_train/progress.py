@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
+from gunzi_eval.charts import printable
 from gunzi_eval.intervals import Interval, figure
 
 PLAIN_SECONDS = 10.0
@@ -83,7 +84,8 @@ class Status:
         if self.matches:
             table = _plain_table(f"at {self.matches_at:,} hands", "levels/hand", "points/hand", "hands won %")
             for agent, found in self.matches.items():
-                name = Text(agent, no_wrap=True, overflow="ellipsis")  # not a str: rich would look for markup in it
+                # Texts: in a str rich would look for markup.
+                name = Text(printable(agent), no_wrap=True, overflow="ellipsis")
                 table.add_row(name, *(Text(text, no_wrap=True) for text in figures(found)))
             parts.append(table)
         return Group(*parts)

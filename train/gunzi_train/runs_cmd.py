@@ -11,6 +11,7 @@ from typing import Any
 from gunzi_agents import checkpoint
 from gunzi_agents.checkpoint import CheckpointError
 from gunzi_eval.arguments import UsageError, parse, say_next
+from gunzi_eval.charts import printable
 from gunzi_eval.intervals import figure
 from gunzi_eval.terminal import show_table
 from gunzi_train import config as configuration
@@ -119,7 +120,7 @@ def main(argv: list[str]) -> int:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("newest checkpoint", no_wrap=True)
     for run in found:
-        table.add_row(*map(Text, row(run)))
+        table.add_row(*(Text(printable(cell)) for cell in row(run)))
     show_table(table)
     say_next(f"gunzi inspect {shlex.quote(str(found[0].folder))}; gunzi compare, with two runs, to see what differs")
     return 0
