@@ -115,6 +115,15 @@ def test_sampled_hands_can_be_replayed_and_old_ones_go(
     assert net.training
 
 
+def test_records_of_a_training_that_was_cut_off_go(tmp_path: Path) -> None:
+    for update in (1, 2, 8, 9, 3):
+        folder.keep_record(tmp_path, update, "x\n", 3)
+    (tmp_path / folder.RECORDS / "notes.txt").touch()
+    folder.keep_record(tmp_path, 4, "x\n", 3)
+    kept = ["notes.txt", *(f"update-{update:06d}.txt" for update in (2, 3, 4))]
+    assert sorted(path.name for path in (tmp_path / folder.RECORDS).iterdir()) == kept
+
+
 def test_tensorboard_gets_the_hands_as_they_stand(tmp_path: Path) -> None:
     class Board:
         texts: ClassVar[list[tuple[object, ...]]] = []

@@ -289,6 +289,9 @@ def prune(folder: Path, keep: int) -> None:
 def best_levels(folder: Path) -> float | None:
     """The mean of levels that the best so far is kept for; None where none is kept.
 
+    The file itself says it, so that file and figure cannot disagree however a run was cut off. It may be of a later
+    update than the checkpoint that the run goes on from, which comes to the same weights again.
+
     Raises:
         CheckpointError: the file is damaged, or none that training wrote.
     """
@@ -302,16 +305,20 @@ def best_levels(folder: Path) -> float | None:
 
 
 def keep_record(folder: Path, update: int, text: str, keep: int) -> None:
-    """Write the record of hands played after an update, and remove all but the newest ``keep`` of these."""
+    """Write the record of hands played after an update, and remove all but the newest ``keep`` of these.
+
+    Those of later updates go too: they are of a training that was cut off and has gone on from an earlier checkpoint.
+    """
     records = folder / RECORDS
     try:
         records.mkdir(exist_ok=True)
     except OSError as error:
         raise SaveError(f"{records}: cannot be made ({error.strerror})") from None
     write_text(records / f"update-{update:06d}.txt", text)
-    found = [(int(match[1]), path) for path in records.iterdir() if (match := _RECORD.fullmatch(path.name))]
-    for _, path in sorted(found, reverse=True)[keep:]:
-        path.unlink(missing_ok=True)
+    found = {int(match[1]): path for path in records.iterdir() if (match := _RECORD.fullmatch(path.name))}
+    kept = sorted((number for number in found if number <= update), reverse=True)[:keep]
+    for number in found.keys() - set(kept):
+        found[number].unlink(missing_ok=True)
 
 
 def own_state(found: checkpoint.Checkpoint, rank: int) -> dict[str, npt.NDArray[Any]]:
