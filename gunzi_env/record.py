@@ -31,7 +31,8 @@ from gunzi_env.planes import U64
 from gunzi_env.rules import Rules, RulesError
 from gunzi_env.tables import NOBODY, Phase, Tables
 
-_MAGIC = "gunzi record 1"
+MAGIC = "gunzi record 1"
+"""The first line; its number is that of the format."""
 _ONE = np.zeros(1, np.intp)
 _MAX_LENGTH = 4_000_000
 """Characters; a match of 50 hands has about 300,000."""
@@ -115,7 +116,7 @@ def write(record: Record) -> str:
     """A record as text."""
     rules = record.rules
     name = rules.name if rules.name != "custom" else "custom " + json.dumps(rules.as_dict(), sort_keys=True)
-    lines = [_MAGIC, f"rules {name} {rules.digest}"]
+    lines = [MAGIC, f"rules {name} {rules.digest}"]
     if record.players:
         lines.append("players " + ", ".join(_one_line(p) for p in record.players))
     for number, hand in enumerate(record.hands):
@@ -145,8 +146,8 @@ def parse(text: str) -> Record:
         for number, line in enumerate(text.split("\n"), start=1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
-    if not lines or lines[0][1] != _MAGIC:
-        raise RecordError(f"no record: the first line must be {_MAGIC!r}")
+    if not lines or lines[0][1] != MAGIC:
+        raise RecordError(f"no record: the first line must be {MAGIC!r}")
     record: Record | None = None
     for number, line in lines[1:]:
         try:

@@ -144,7 +144,7 @@ def write(path: str | Path, tensors: dict[str, npt.NDArray[Any]], meta: dict[str
     """
     target = Path(path)
     raw = to_bytes(tensors, meta)
-    temporary = target.with_name(f"{_TEMPORARY}{os.getpid()}-{target.name}")
+    temporary = temporary_name(target)
     try:
         with open(temporary, "wb") as file:
             file.write(raw)
@@ -159,6 +159,11 @@ def write(path: str | Path, tensors: dict[str, npt.NDArray[Any]], meta: dict[str
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def temporary_name(target: Path) -> Path:
+    """Where a file is written before it is renamed to ``target``."""
+    return target.with_name(f"{_TEMPORARY}{os.getpid()}-{target.name}")
 
 
 def sweep(folder: str | Path) -> list[Path]:

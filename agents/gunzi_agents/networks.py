@@ -90,6 +90,11 @@ class ActorCritic(nn.Module):
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights lie, and observations have to."""
+        return self.value.weight.device
+
     def logits(self, seen: Tensor) -> Tensor:
         """Logits float32[B, A] of a float or bfloat16 observation [B, F]; illegal actions are not masked here."""
         return self.policy(self.trunk(seen)).float()
@@ -114,7 +119,7 @@ class ActorCritic(nn.Module):
                 features = layer(features)
         assert features is not None
         # In float32 even under autocast: advantages are small differences of values.
-        with torch.autocast("cpu", enabled=False):
+        with torch.autocast(features.device.type, enabled=False):
             value: Tensor = self.value(features.float())
         return value[:, 0]
 

@@ -47,7 +47,8 @@ class NeuralAgent:
         if rows < MIN_ROWS:
             seen = np.concatenate((seen, np.zeros((MIN_ROWS - rows, seen.shape[1]), seen.dtype)))
         with torch.inference_mode():
-            logits: npt.NDArray[np.float32] = self.net.logits(torch.from_numpy(seen).float()).numpy()
+            flags = torch.from_numpy(seen).to(self.net.device)
+            logits: npt.NDArray[np.float32] = self.net.logits(flags.float()).cpu().numpy()
         return logits[:rows]
 
     def reset(self) -> None:

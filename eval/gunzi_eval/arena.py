@@ -37,6 +37,7 @@ from gunzi_eval.blocks import Alone, Games, Player, Pool, Setting, Task, WorkerL
 from gunzi_eval.figures import Pair, as_csv, as_json
 from gunzi_eval.games_file import GamesFile
 from gunzi_eval.intervals import Method, bootstrap, figure, student_interval
+from gunzi_eval.terminal import show_table
 from gunzi_eval.tournament import Pairing, Plan
 
 MAX_DEALS = 10_000_000
@@ -102,7 +103,6 @@ def measure(
 def print_table(pairs: Sequence[Pair], with_deals: bool = False) -> None:
     """The figures as a table of text, if wanted with the number of deals that each pair played."""
     from rich.box import SIMPLE
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=SIMPLE, title="mean [95 % interval] from a's view", title_justify="left")
@@ -122,14 +122,7 @@ def print_table(pairs: Sequence[Pair], with_deals: bool = False) -> None:
         if pair.matches_won:
             cells.append(figure(pair.matches_won, 1, 100, signed=False))
         table.add_row(pair.a, pair.b, *([str(pair.deals)] if with_deals else []), *cells)
-    # Piped output has no width of its own, and a wrapped table cannot be read. It is printed as text, because rich
-    # makes a closed pipe an exit with code 1.
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=160)
-    with console.capture() as text:
-        console.print(table)
-    print(text.get(), end="", flush=True)
+    show_table(table)
 
 
 class _Meter:

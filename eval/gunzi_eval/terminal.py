@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Iterable
 from shutil import get_terminal_size
+from typing import TYPE_CHECKING
 
 from gunzi_env import planes, render
 from gunzi_env.cards import SUITS, format_cards, parse_face, rank_name
@@ -16,6 +17,9 @@ from gunzi_env.order import TRUMP, layout, to_faces
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval.narrate import Event, Note, Play, Trick, seat_name
 from gunzi_eval.outcome import Outcome, sentences
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _RED, _BOLD, _RESET = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 _WIDEST = 110
@@ -132,6 +136,20 @@ def hand_lines(view: View, painter: Painter, row: int = 0) -> list[str]:
             tokens = format_cards(to_faces(table, level, trump, slots)).split()
             lines.append(f"  {titles[suit]:<{max(map(len, titles.values()))}}  {' '.join(map(painter.typed, tokens))}")
     return lines
+
+
+def show_table(table: Table) -> None:
+    """Print one of rich's tables, at full width where the output is no terminal."""
+    from rich.console import Console
+
+    # Piped output has no width of its own, and a wrapped table cannot be read. It is printed as text, because rich
+    # makes a closed pipe an exit with code 1.
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=160)
+    with console.capture() as text:
+        console.print(table)
+    print(text.get(), end="", flush=True)
 
 
 def show(lines: Iterable[str]) -> None:

@@ -70,3 +70,15 @@ def test_a_lost_process_ends_the_run_with_its_words(tmp_path: Path) -> None:
     assert "process 1 of 2 was lost (signal 6)" in err
     assert "process 1 said" in err and "session.py" in err
     assert not Path(f"/proc/{children[0]}").exists()
+
+
+def test_two_processes_agree_on_what_is_kept(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    more = ["--evaluate.every-seconds", "1000", "--evaluate.deals", "3", "--evaluate.opponents", "uniform"]
+    process = _command("--out", str(run), *LONG, "--schedule.updates", "2", *more)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    best = checkpoint.read(run / folder.BEST)
+    assert best.meta["counters"]["updates"] == 2 and {"process.0", "process.1"} <= set(best.tensors)
+    assert [path.name for path in (run / folder.RECORDS).iterdir()] == ["update-000002.txt"]
+    assert (run / folder.CURVE).stat().st_size > 10_000

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import tyro
 
@@ -31,6 +31,9 @@ from gunzi_train.config import Config, ConfigError
 from gunzi_train.errors import Interrupted, RunFolderError, TrainingError
 from gunzi_train.folder import Plan, RunLock
 from gunzi_train.signals import Stop
+
+if TYPE_CHECKING:
+    import torch
 
 RUNS = "runs"
 DESCRIPTION = """Train a bot by self-play (masked PPO, one network in all four seats).
@@ -220,7 +223,7 @@ def resume(given: Path, command: RunOptions, began: float, stop: Stop) -> int:
         return 0
     lock = RunLock(run)
     try:
-        for stale in sweep(run / FOLDER) + sweep(run):
+        for stale in sweep(run) + sweep(run / FOLDER) + sweep(run / folders.RECORDS):
             print(f"removed {stale.name}, left by a process that was killed while saving", flush=True)
         plan, counters, said = _find(given, command.settings.minutes)  # again: now nobody else writes here
         print(*said, sep="\n", flush=True)
@@ -228,6 +231,7 @@ def resume(given: Path, command: RunOptions, began: float, stop: Stop) -> int:
             print(f"its schedule of {counters['total']} updates is finished: nothing to do", flush=True)
             return 0
         stop.check()
+        _device(plan.config)
         folders.clear(run, _later(given, run, counters, command.overwrite))
         return _train(run, plan, began, stop)
     finally:
@@ -297,7 +301,15 @@ def _bf16(config: Config) -> bool:
     from gunzi_train.precision import bf16_is_faster
 
     torch.set_num_threads(1)
-    return bf16_is_faster() if config.precision == "auto" else config.precision == "bf16"
+    device = _device(config)
+    return bf16_is_faster(device) if config.precision == "auto" else config.precision == "bf16"
+
+
+def _device(config: Config) -> torch.device:
+    """Where the network will be computed; a device that is not there is refused before anything is written."""
+    from gunzi_train.device import choose
+
+    return choose(config.device)
 
 
 def summary(config: Config) -> str:

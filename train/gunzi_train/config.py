@@ -126,17 +126,21 @@ class EvaluateConfig:
     deals: int = _number(96, 1, 1 << 16)
     """Deals of each match, each played twice with the teams exchanged."""
     opponents: tuple[str, ...] = ("greedy", "uniform")
-    """Agents to play against; the first stands in the progress line."""
+    """Agents to play against; what gained most levels against the first is kept as best.safetensors."""
 
 
 @dataclass(frozen=True)
 class SaveConfig:
-    """Checkpoints and logs."""
+    """Checkpoints, logs and what else is kept of a run."""
 
     every_seconds: float = _number(60.0, 0.1, 1e9)
     """Seconds between checkpoints; one is always written at the end."""
     keep: int = _number(3, 1, 10**6)
-    """How many to keep."""
+    """How many of them to keep, and of the files of sampled hands."""
+    records: int = _number(2, 0, 1000)
+    """Hands of the network against itself that are written down at each match, for gunzi replay; 0 for none."""
+    curve_seconds: float = _number(60.0, 0.0, 1e9)
+    """Seconds between drawings of curve.png, done at matches and at the end; 0 for none."""
     tensorboard: bool = True
     """Whether to write TensorBoard logs beside metrics.jsonl."""
 
@@ -161,6 +165,9 @@ class Config:
     """Stop after this time, start included; 0: at the end of the schedule."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     """Matrix products in bfloat16: "auto" asks a 50 ms probe, and the answer is stored."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where the network is computed: "auto" takes CUDA where torch finds it. A run that goes on elsewhere goes on, but
+    not bit for bit as it would have."""
     timeout_seconds: float = _number(60.0, 1.0, 1e6)
     """A process that does not answer for so long is lost."""
     net: NetConfig = field(default_factory=NetConfig)
@@ -200,6 +207,18 @@ def as_dict(config: Config) -> dict[str, Any]:
     values = dataclasses.asdict(config)
     values["evaluate"]["opponents"] = list(config.evaluate.opponents)
     return values
+
+
+def flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The settings of :func:`as_dict` by their dotted names.
+
+    >>> flat({"seed": 1, "ppo": {"lr": 0.001}})
+    {'seed': 1, 'ppo.lr': 0.001}
+    """
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        found |= flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+    return found
 
 
 def _build(kind: Any, values: dict[str, Any], source: str, prefix: str) -> Any:

@@ -45,8 +45,9 @@ class Group:
     def mean_(self, tensor: Tensor) -> None:
         """Average a float tensor over the processes, in place."""
         if self.world > 1:
-            self._call(lambda: dist.all_reduce(tensor))
-            tensor.div_(self.world)
+            here = tensor.cpu()  # gloo sums on the processor; a tensor that lies there is not copied
+            self._call(lambda: dist.all_reduce(here))
+            tensor.copy_(here.div_(self.world))
 
     def sum(self, array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The sum over the processes of a small float64 array."""

@@ -5,7 +5,6 @@ A few dozen deals in one batch, shared by the processes. Nothing here touches wh
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,9 @@ from gunzi_agents.networks import ActorCritic
 from gunzi_agents.neural import NeuralAgent
 from gunzi_env.rules import Rules
 from gunzi_eval.duplicate import play_block
-from gunzi_eval.hands import Figures
 from gunzi_eval.intervals import Interval, mean_interval, share_interval
 from gunzi_train.distributed import Group
-
-FIGURES = tuple(f.name for f in fields(Figures))
-"""levels, points, hands_won."""
+from gunzi_train.history import FIGURES
 
 
 def match(net: ActorCritic, opponent: str, rules: Rules, *, seed: int, deals: int, group: Group) -> dict[str, Interval]:

@@ -7,6 +7,9 @@
     runs/x/tensorboard/                   the same for TensorBoard
     runs/x/untrained.safetensors          the run before its first update
     runs/x/checkpoints/update-*.safetensors
+    runs/x/best.safetensors               the run when it was strongest against the first reference bot
+    runs/x/records/update-*.txt           hands of the network against itself, for gunzi replay
+    runs/x/curve.png                      strength, speed and losses over hands
     runs/x/workers/N.log                  what process N said
     runs/x/lock                           held while a training runs here
 """
@@ -37,11 +40,14 @@ except ImportError:  # no flock on this system: two trainings in one folder go u
     fcntl = None  # type: ignore[assignment]
 
 CONFIG, METRICS, LOCK, TENSORBOARD, LOGS = "config.json", "metrics.jsonl", "lock", "tensorboard", "workers"
-OURS = (CONFIG, METRICS, TENSORBOARD, LOGS, checkpoint.FOLDER, checkpoint.UNTRAINED)
+BEST, RECORDS, CURVE = "best" + checkpoint.SUFFIX, "records", "curve.png"
+OURS = (CONFIG, METRICS, TENSORBOARD, LOGS, checkpoint.FOLDER, checkpoint.UNTRAINED, BEST, RECORDS, CURVE)
+_RECORD = re.compile(r"update-(\d+)\.txt")
 _WRITTEN = {
     TENSORBOARD: re.compile(r"events\.out\.tfevents\."),
     LOGS: re.compile(r"\d+\.log$|meeting-\d+$"),
     checkpoint.FOLDER: re.compile(r"update-\d+\.safetensors$|\.saving-"),
+    RECORDS: re.compile(_RECORD.pattern + r"$|\.saving-"),
 }
 """The files that training writes into its folders; others there are left alone."""
 
@@ -99,6 +105,35 @@ class RunLock:
     def release(self) -> None:
         """Let go."""
         self._file.close()
+
+
+def in_use(folder: Path) -> bool:
+    """Is a training running here?"""
+    if fcntl is None:
+        return False
+    try:
+        with open(folder / LOCK, encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # nobody ever trained here, or it is not ours to see
+        return False
+    return False
+
+
+def stored(folder: Path) -> dict[str, Any]:
+    """What config.json holds of a run, see :meth:`Plan.to_json`.
+
+    Raises:
+        RunFolderError: the folder holds no run.
+    """
+    try:
+        values = json.loads((folder / CONFIG).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict) or not {"config", "rules", "rules_name", "rules_digest"} <= set(values):
+        raise RunFolderError(f"{folder}: holds no run: there is no {CONFIG} of a training")
+    return values
 
 
 def check(folder: Path, *, overwrite: bool) -> None:
@@ -164,13 +199,12 @@ def discard(folder: Path) -> None:
 
 def _foreign(folder: Path, held: list[Path]) -> str:
     """A file under one of our names in a folder that is not recognisably a run; "" where there is none."""
-    config = folder / CONFIG
-    if os.path.lexists(config):
+    if os.path.lexists(folder / CONFIG):
         try:
-            values = json.loads(config.read_text("utf-8"))
-        except (OSError, ValueError, RecursionError):
+            stored(folder)
+        except RunFolderError:
             return CONFIG
-        return "" if isinstance(values, dict) and {"config", "rules", "rules_digest"} <= set(values) else CONFIG
+        return ""
     if held or (folder / checkpoint.UNTRAINED).is_file():
         return ""
     for name in OURS:
@@ -182,6 +216,7 @@ def _foreign(folder: Path, held: list[Path]) -> str:
 
 def _remove(folder: Path) -> None:
     """Remove a run's files, and the folders that are empty then; of a link the link, not what it points to."""
+    checkpoint.sweep(folder)
     for name in OURS:
         path = folder / name
         if name not in _WRITTEN or path.is_symlink() or not path.is_dir():
@@ -195,10 +230,15 @@ def _remove(folder: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write a small file of text whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write a small file whole or not at all."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary = checkpoint.temporary_name(path)
     try:
-        temporary.write_text(text, "utf-8")
+        temporary.write_bytes(content)
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
@@ -213,10 +253,12 @@ def save(
     shared: dict[str, npt.NDArray[Any]],
     own: list[dict[str, npt.NDArray[Any]]],
     opponent: str = "",
+    match: dict[str, Any] | None = None,
 ) -> None:
     """Write a checkpoint with everything a resumed run needs.
 
-    ``own``: what each process has for itself, by rank; ``opponent``: the identity of the agent trained against.
+    ``own``: what each process has for itself, by rank; ``opponent``: the identity of the agent trained against;
+    ``match``: the match that makes it the best so far.
     """
     blobs = {
         f"process.{rank}": np.frombuffer(safetensors.numpy.save(arrays), np.uint8) for rank, arrays in enumerate(own)
@@ -228,6 +270,8 @@ def save(
         "counters": counters,
         "opponent": opponent,
     }
+    if match is not None:
+        meta["match"] = match
     try:
         checkpoint.write(path, shared | blobs, meta)
     except OSError as error:
@@ -240,6 +284,41 @@ def prune(folder: Path, keep: int) -> None:
     """Remove all numbered checkpoints but the newest ``keep``."""
     for path in checkpoint.listing(folder)[keep:]:
         path.unlink(missing_ok=True)
+
+
+def best_levels(folder: Path) -> float | None:
+    """The mean of levels that the best so far is kept for; None where none is kept.
+
+    The file itself says it, so that file and figure cannot disagree however a run was cut off. It may be of a later
+    update than the checkpoint that the run goes on from, which comes to the same weights again.
+
+    Raises:
+        CheckpointError: the file is damaged, or none that training wrote.
+    """
+    path = folder / BEST
+    if not path.exists():
+        return None
+    try:
+        return float(checkpoint.read(path).meta["match"]["levels"]["mean"])
+    except (KeyError, TypeError) as error:
+        raise checkpoint.CheckpointError(path, f"says of no match that it is the best so far for ({error})") from None
+
+
+def keep_record(folder: Path, update: int, text: str, keep: int) -> None:
+    """Write the record of hands played after an update, and remove all but the newest ``keep`` of these.
+
+    Those of later updates go too: they are of a training that was cut off and has gone on from an earlier checkpoint.
+    """
+    records = folder / RECORDS
+    try:
+        records.mkdir(exist_ok=True)
+    except OSError as error:
+        raise SaveError(f"{records}: cannot be made ({error.strerror})") from None
+    write_text(records / f"update-{update:06d}.txt", text)
+    found = {int(match[1]): path for path in records.iterdir() if (match := _RECORD.fullmatch(path.name))}
+    kept = sorted((number for number in found if number <= update), reverse=True)[:keep]
+    for number in found.keys() - set(kept):
+        found[number].unlink(missing_ok=True)
 
 
 def own_state(found: checkpoint.Checkpoint, rank: int) -> dict[str, npt.NDArray[Any]]:

@@ -21,6 +21,7 @@ from gunzi_env.actions import space
 from gunzi_env.rules import Rules
 from gunzi_train import returns
 from gunzi_train.config import Config
+from gunzi_train.device import choose
 from gunzi_train.distributed import Group
 from gunzi_train.errors import NonFinite
 from gunzi_train.precision import autocast, floats
@@ -54,9 +55,9 @@ class Learner:
 
     def __init__(self, config: Config, rules: Rules, group: Group, *, bf16: bool) -> None:
         self.config, self.rules, self.group, self.bf16 = config, rules, group, bf16
-        self.net = ActorCritic(
-            shape_of(config, rules), torch.Generator().manual_seed(derived_seed(config.seed, "weights"))
-        )
+        self.device = choose(config.device, group.rank)
+        first = torch.Generator().manual_seed(derived_seed(config.seed, "weights"))
+        self.net = ActorCritic(shape_of(config, rules), first).to(self.device)
         self.weights, self.gradients = _flatten(self.net)
         self.optimizer = torch.optim.Adam([self.weights], lr=config.ppo.lr, eps=1e-5, fused=True)
         self._fill_optimizer()
@@ -109,10 +110,11 @@ class Learner:
         seen = torch.from_numpy(rollout.seen).flatten(0, 1)
         hidden = torch.from_numpy(rollout.hidden).flatten(0, 1)
         out = torch.empty(len(seen))
-        with torch.inference_mode(), autocast(self.bf16):
+        with torch.inference_mode(), autocast(self.bf16, self.device):
             for start in range(0, len(seen), VALUE_ROWS):
                 rows = slice(start, start + VALUE_ROWS)
-                out[rows] = self.net.values(floats(seen[rows], self.bf16), floats(hidden[rows], self.bf16))
+                inputs = [floats(part[rows].to(self.device), self.bf16) for part in (seen, hidden)]
+                out[rows] = self.net.values(*inputs)
         return out.view(rollout.seats.shape).numpy()
 
     def _advantages(self, rollout: Rollout, rewards: npt.NDArray[np.float32], values: npt.NDArray[np.float32]) -> Any:
@@ -152,14 +154,14 @@ class Learner:
         gains = torch.from_numpy((advantages - mean) / std).flatten()
         # Every process makes the same number of steps, however many of its rows are valid: they meet at each one.
         pieces = max(1, int(seen.shape[0] * self.collector.share) // ppo.minibatch)
-        sums = torch.zeros(6)
+        sums = torch.zeros(6, device=self.device)
         for group in self.optimizer.param_groups:
             group["lr"] = lr
         for _ in range(ppo.epochs):
             order = kept[torch.randperm(len(kept), generator=self.generator)]
             for rows in order.tensor_split(pieces):
-                batch = [part.index_select(0, rows) for part in (seen, hidden, legal, actions, old, gains, targets)]
-                sums += self._step(*batch, bonus=bonus)
+                parts = (seen, hidden, legal, actions, old, gains, targets)
+                sums += self._step(*(part.index_select(0, rows).to(self.device) for part in parts), bonus=bonus)
         policy, value, h, kl, clipped, norm = (sums / (ppo.epochs * pieces)).tolist()
         explained = 1 - float((advantages[valid]).var()) / max(1e-8, float((advantages + values[:-1])[valid].var()))
         return {
@@ -188,7 +190,7 @@ class Learner:
         """One gradient step on B decisions; returns the figures of the log, float32[6]."""
         ppo = self.config.ppo
         self.gradients.zero_()
-        with autocast(self.bf16):
+        with autocast(self.bf16, self.device):
             logits, values = self.net(floats(seen, self.bf16), floats(hidden, self.bf16))
         policy, h, ratio = returns.policy_loss(logits, legal, actions, old, gains, ppo.clip, bonus)
         value = 0.5 * (values - targets).square().mean()
@@ -245,7 +247,7 @@ class Learner:
         """Give Adam its tensors at once, so that a state can be loaded into it before the first step."""
         zeros = torch.zeros_like(self.weights)
         self.optimizer.state[self.weights] = {
-            "step": torch.zeros((), dtype=torch.float32),
+            "step": torch.zeros((), dtype=torch.float32, device=self.device),
             "exp_avg": zeros,
             "exp_avg_sq": zeros.clone(),
         }
@@ -253,7 +255,7 @@ class Learner:
     def shared_state(self) -> dict[str, npt.NDArray[Any]]:
         """What is the same in every process: weights and optimiser."""
         adam = self.optimizer.state[self.weights]
-        return to_arrays(self.net) | {f"adam.{name}": tensor.numpy().copy() for name, tensor in adam.items()}
+        return to_arrays(self.net) | {f"adam.{name}": tensor.cpu().numpy().copy() for name, tensor in adam.items()}
 
     def own_state(self) -> dict[str, npt.NDArray[Any]]:
         """What each process has for itself: its tables and generators."""

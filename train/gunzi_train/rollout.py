@@ -152,8 +152,8 @@ class Collector:
     def _draw(self, t: int, rows: slice | npt.NDArray[np.intp], net: ActorCritic, bf16: bool) -> None:
         """The network's actions at the tables ``rows``, from its policy."""
         data = self.data
-        with torch.inference_mode(), autocast(bf16):
-            logits = net.logits(floats(torch.from_numpy(data.seen[t, rows]), bf16))
+        with torch.inference_mode(), autocast(bf16, net.device):
+            logits = net.logits(floats(torch.from_numpy(data.seen[t, rows]).to(net.device), bf16)).cpu()
             drawn, log_probs = returns.sample(logits, torch.from_numpy(data.legal[t, rows]), self.generator)
         if not bool(torch.isfinite(log_probs).all()):
             raise NonFinite("logits of the policy are not finite while playing")

@@ -15,12 +15,14 @@ import numpy as np
 import torch
 
 from gunzi_agents import checkpoint
-from gunzi_eval.intervals import Interval, figure
-from gunzi_train import evaluate, folder
+from gunzi_eval.intervals import Interval
+from gunzi_train import evaluate, folder, samples
+from gunzi_train.curve import Curve
 from gunzi_train.distributed import Group
 from gunzi_train.folder import Plan
-from gunzi_train.logs import Metrics, Progress, clock
+from gunzi_train.logs import Metrics
 from gunzi_train.ppo import Learner, derived_seed
+from gunzi_train.progress import Progress, Status, sentence
 from gunzi_train.signals import Stop
 
 FIRST_MATCH = 5.0
@@ -38,12 +40,17 @@ class Session:
         self.total = plan.config.schedule.updates  # 0 until the speed is known
         self.seconds = 0.0  # of earlier sessions
         self.measured: dict[str, dict[str, Interval]] = {}
+        self.measured_at = 0  # hands
+        self.best: float | None = None  # levels against the first opponent; known to process 0
+        self.figures: dict[str, float] = {}  # of the last update
         self.speed = {"hands_per_s": 0.0, "decisions_per_s": 0.0}
         self.progress: Progress | None = None
         self.metrics: Metrics | None = None
-        self.loop_began = self.last_saved = self.last_match = time.monotonic()
+        self.curve = Curve(run_folder)
+        self.loop_began = self.last_saved = self.last_match = self.last_curve = time.monotonic()
         self.match_seconds = 0.0  # what the last match took
         self.first_update = 0
+        self.finished = False
         if plan.resume:
             self._resume()
         elif plan.config.start:
@@ -53,7 +60,7 @@ class Session:
 
     def loop(self, stop: Stop | None) -> int:
         """Update until told to stop; returns the exit code."""
-        self.loop_began = self.last_saved = time.monotonic()
+        self.loop_began = self.last_saved = self.last_curve = time.monotonic()
         self.last_match = self.loop_began - self.config.evaluate.every_seconds + FIRST_MATCH
         self.first_update = self.learner.updates
         code = GO_ON
@@ -63,13 +70,15 @@ class Session:
             figures = self.learner.update(self.total)
             self._note(figures)
             code, save, play, self.total = (int(x) for x in self.group.tell(self._decide(stop)))
+            self.finished = code == DONE
             if play:
                 self._match()
             if save or code:
                 self._save(self.folder / checkpoint.FOLDER / checkpoint.file_name(self.learner.updates))
-        if self.progress is not None:
-            text, share = self._line(time.monotonic(), self.speed)  # once more, with the last match in it
-            self.progress.show(1.0 if code == DONE else share, text, force=True)
+        if code == DONE or self.last_curve > self.loop_began:
+            self._draw()  # after a signal only if that is quick: matplotlib is loaded then
+        if self.progress is not None:  # once more, with the last match in it
+            self.progress.show(self._status(time.monotonic(), done=code == DONE), force=True)
         return 0 if code == DONE else code
 
     def _decide(self, stop: Stop | None) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -117,27 +126,27 @@ class Session:
         }
         counters = {"update": learner.updates, "hands": learner.hands, "decisions": learner.decisions}
         self.metrics.write(counters | {"train": figures, "speed": speed}, learner.updates)
-        self.speed = speed
-        text, done = self._line(now, speed)
-        self.progress.show(done, text)
+        self.speed, self.figures = speed, figures
+        self.progress.show(self._status(now))
 
-    def _line(self, now: float, speed: dict[str, float]) -> tuple[str, float]:
+    def _status(self, now: float, *, done: bool = False) -> Status:
         minutes, updates = 60 * self.config.minutes, self.learner.updates
         ends = [minutes - (now - self.began)] if minutes else []
         if self.total:
             rate = (now - self.loop_began) / max(1, updates - self.first_update)
             ends.append(rate * max(0, self.total - updates))
-        left = max(0.0, min(ends)) if ends else 0.0
-        parts = [
-            f"{clock(now - self.began)} gone, {clock(left)} left",
-            f"{self.learner.hands:,} hands, {speed['hands_per_s']:,.0f} hands/s, "
-            f"{speed['decisions_per_s']:,.0f} decisions/s",
-        ]
-        if self.measured:
-            opponent = next(iter(self.measured))
-            parts.append(f"against {opponent}: {_sentence(self.measured[opponent])}")
-        spent = now - self.began
-        return "; ".join(parts), spent / max(1e-6, spent + left)
+        return Status(
+            update=updates,
+            total=self.total,
+            hands=self.learner.hands,
+            gone=now - self.began,
+            left=max(0.0, min(ends)) if ends and not done else 0.0,
+            hands_per_s=self.speed["hands_per_s"],
+            decisions_per_s=self.speed["decisions_per_s"],
+            learning=self.figures,
+            matches=self.measured,
+            matches_at=self.measured_at,
+        )
 
     def _match(self) -> None:
         start = time.monotonic()
@@ -156,25 +165,64 @@ class Session:
                 self.metrics.write(
                     {"update": learner.updates, "hands": learner.hands, "match": row}, learner.updates, opponent
                 )
-                self.progress.say(f"      {learner.hands:,} hands: against {opponent} {_sentence(found)}")
+                self.progress.say(f"      {learner.hands:,} hands: against {opponent} {sentence(found)}")
             self.measured[opponent] = found
+        self.measured_at = self.learner.hands
+        self._keep_best()
+        self._sample()
         self.last_match = time.monotonic()
         self.match_seconds = self.last_match - start
+        if self.last_match - self.last_curve >= self.config.save.curve_seconds:
+            self._draw()
+
+    def _sample(self) -> None:
+        """Write down hands of the present network."""
+        hands, learner = self.config.save.records, self.learner
+        if self.metrics is None or not hands:
+            return
+        seed = derived_seed(self.config.seed, "records", learner.updates)
+        text = samples.play(learner.net, self.plan.rules, f"update {learner.updates}", hands=hands, seed=seed)
+        folder.keep_record(self.folder, learner.updates, text, self.config.save.keep)
+        self.metrics.write_record(text, learner.updates)
+
+    def _draw(self) -> None:
+        if self.progress is None or not self.config.save.curve_seconds:
+            return
+        if failed := self.curve.draw():
+            self.progress.say(failed)
+        self.last_curve = time.monotonic()
 
     # --- saving -----------------------------------------------------------------------------------
 
-    def _save(self, path: Path) -> None:
-        own = self.group.gather(self.learner.own_state())
-        self.last_saved = time.monotonic()
+    def _keep_best(self) -> None:
+        """Keep a copy of what has gained the most levels against the first opponent so far.
+
+        Means are compared and not lower bounds: every match of a run is of the same deals, so that their luck is in
+        all means alike. The best of many means flatters its owner; the arena's other deals say what it is worth.
+        """
+        if not self.measured:
+            return
+        opponent, found = next(iter(self.measured.items()))
+        levels = found["levels"].mean
+        better = self.best is None or levels > self.best
+        if self.group.tell(np.array([float(better)]))[0]:
+            self.best = levels
+            self._save(self.folder / folder.BEST, evaluate.row(opponent, self.config.evaluate.deals, found))
+
+    def _save(self, path: Path, match: dict[str, Any] | None = None) -> None:
+        own, now = self.group.gather(self.learner.own_state()), time.monotonic()
+        if match is None:  # the best so far is no checkpoint that a run goes on from by itself
+            self.last_saved = now
         if self.group.rank:
             return
         counters = self.learner.counters() | {
             "total": self.total,
-            "seconds": self.seconds + self.last_saved - self.loop_began,
+            "seconds": self.seconds + now - self.loop_began,
+            "finished": self.finished,
         }
         network = vars(self.learner.net.shape).copy()
-        opponent = self.learner.opponent_identity
-        folder.save(path, self.plan, network, counters, self.learner.shared_state(), own, opponent)
+        shared, identity = self.learner.shared_state(), self.learner.opponent_identity
+        folder.save(path, self.plan, network, counters, shared, own, identity, match)
         folder.prune(self.folder, self.config.save.keep)
 
     def _start(self) -> None:
@@ -196,11 +244,11 @@ class Session:
             if isinstance(error, checkpoint.CheckpointError):
                 raise
             raise checkpoint.CheckpointError(found.path, f"cannot be resumed ({error})") from None
-
-
-def _sentence(found: dict[str, Interval]) -> str:
-    levels, points, won = (found[name] for name in evaluate.FIGURES)
-    return f"{figure(levels, 2)} levels, {figure(points, 0)} points, {100 * won.mean:.0f} % of hands"
+        if not self.group.rank:
+            try:
+                self.best = folder.best_levels(self.folder)
+            except checkpoint.CheckpointError as error:
+                print(f"passed over {error}", flush=True)
 
 
 def settle_torch() -> None:
