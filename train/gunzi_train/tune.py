@@ -179,7 +179,7 @@ class Tuner:
         self.net = ActorCritic(shape_of(config, rules), generator)
         self.critic_steps = torch.optim.Adam(self.net.parameters(), CRITIC_LR)
         self.order = generator
-        self.bf16 = bf16_is_faster()
+        self.bf16 = bf16_is_faster(self.net.device)
         self.collector = Tuned(rules, options, self._arrays())
         self.updates = self.hands = 0
 
@@ -242,7 +242,7 @@ class Tuner:
 
     def _values(self, rollout: Rollout) -> Floats:
         seen, hidden = (torch.from_numpy(array).flatten(0, 1) for array in (rollout.seen, rollout.hidden))
-        with torch.inference_mode(), autocast(self.bf16):
+        with torch.inference_mode(), autocast(self.bf16, self.net.device):
             parts = [
                 self.net.values(floats(a, self.bf16), floats(b, self.bf16))
                 for a, b in zip(seen.split(VALUE_ROWS), hidden.split(VALUE_ROWS), strict=True)
@@ -254,7 +254,7 @@ class Tuner:
         wanted = torch.from_numpy(targets).flatten()
         for _ in range(CRITIC_EPOCHS):
             for rows in torch.randperm(len(wanted), generator=self.order).split(CRITIC_ROWS):
-                with autocast(self.bf16):
+                with autocast(self.bf16, self.net.device):
                     values = self.net.values(floats(seen[rows], self.bf16), floats(hidden[rows], self.bf16))
                 loss = (values - wanted[rows]).square().mean()
                 self.critic_steps.zero_grad()
