@@ -8,6 +8,7 @@ Nothing is pickled between them: only tensors travel, over the loopback device.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -27,7 +28,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from gunzi_train.errors import NonFinite, OpponentFault, TrainingError, WorkerLost
+from gunzi_train.errors import NonFinite, OpponentFault, SaveError, TrainingError, WorkerLost
 
 LOGS = "workers"
 
@@ -39,7 +40,7 @@ class Group:
         self, rank: int = 0, world: int = 1, children: list[subprocess.Popen[bytes]] | None = None, logs: Path = Path()
     ) -> None:
         self.rank, self.world = rank, world
-        self._children, self._logs = children or [], logs
+        self._children, self._logs = [] if children is None else children, logs
         self._noted = time.monotonic()
 
     def mean_(self, tensor: Tensor) -> None:
@@ -133,26 +134,31 @@ def start(folder: Path, world: int, timeout: float) -> Group:
     if world == 1:
         return Group()
     logs = folder / LOGS
-    logs.mkdir(exist_ok=True)
     meeting = logs / f"meeting-{os.getpid()}"
-    meeting.unlink(missing_ok=True)
     path = os.pathsep.join(entry for entry in sys.path if entry)
     environment = os.environ | {"PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
-    children = []
-    for rank in range(1, world):
-        with open(logs / f"{rank}.log", "wb") as log:
-            module = ["-m", "gunzi_train.distributed"]
-            command = [sys.executable, *module, str(folder), str(rank), str(world), str(meeting)]
-            # Their own session: Ctrl-C in the terminal reaches process 0 alone, which saves and stops them all.
-            children.append(subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True))
+    children: list[subprocess.Popen[bytes]] = []
     group = Group(0, world, children, logs)
     try:
+        logs.mkdir(exist_ok=True)
+        meeting.unlink(missing_ok=True)
+        for rank in range(1, world):
+            with open(logs / f"{rank}.log", "wb") as log:
+                module = ["-m", "gunzi_train.distributed"]
+                command = [sys.executable, *module, str(folder), str(rank), str(world), str(meeting)]
+                # Their own session: Ctrl-C in the terminal reaches process 0 alone, which saves and stops them all.
+                child = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+            children.append(child)
         group._call(lambda: _meet(meeting, 0, world, timeout))
+    except OSError as error:
+        group.abort()
+        raise SaveError(f"{logs}: the other processes could not be started ({error.strerror})") from None
     except BaseException:
         group.abort()
         raise
     finally:
-        meeting.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            meeting.unlink(missing_ok=True)
     return group
 
 
