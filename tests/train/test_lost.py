@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,13 +16,15 @@ import torch.distributed as dist
 from gunzi_agents import checkpoint
 from gunzi_train import cli
 from gunzi_train.config import SPREAD
+from gunzi_train.distributed import Group
+from gunzi_train.errors import WorkerLost
 from gunzi_train.ppo import derived_seed
 from tests.faults import children
 
 STEPS = 16
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", str(STEPS)]
 ARGV += ["--ppo.minibatch", "32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
-ARGV += ["--schedule.updates", "1000", "--processes", "2", "--timeout-seconds", "4"]
+ARGV += ["--schedule.updates", "4", "--processes", "2", "--timeout-seconds", "4"]
 ALLOWED = 4 + 5 + 10
 """Seconds for the loss to be seen: the time limit, the search for the reason, and a busy machine."""
 
@@ -104,3 +107,16 @@ def test_it_ends_the_run_in_time(
         assert words.replace("SEED", str(derived_seed(1, "deals", 1))) in error
     assert children(os.getpid()) == known, "a process goes on"
     assert checkpoint.read(run / checkpoint.UNTRAINED)
+
+
+def test_with_several_lost_the_cause_is_named_and_all_are_heard(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Process 2 dies, and process 1 loses it."""
+    for rank, words in ((1, "process 1: process 1 of 3 lost the others"), (2, "KeyError: 3")):
+        (tmp_path / f"{rank}.log").write_text(words + "\n", "utf-8")
+    children = [SimpleNamespace(poll=lambda code=code: code) for code in (4, 1)]
+    error = Group(0, 3, children, tmp_path)._lost("closed")  # type: ignore[arg-type]
+    assert isinstance(error, WorkerLost) and "process 2 of 3 was lost (exit code 1)" in str(error)
+    said = capsys.readouterr().err
+    assert "process 1 of 3 lost the others" in said and "KeyError: 3" in said

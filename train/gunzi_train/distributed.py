@@ -31,6 +31,8 @@ from torch import Tensor
 from gunzi_train.errors import NonFinite, OpponentFault, SaveError, TrainingError, WorkerLost
 
 LOGS = "workers"
+START_SECONDS = 60.0
+"""A process may take so long to its first word, however little it may take later: importing torch is slow when all do."""
 
 
 class Group:
@@ -114,19 +116,22 @@ class Group:
         deadline = time.monotonic() + 5.0
         while self._children and time.monotonic() < deadline and all(child.poll() is None for child in self._children):
             time.sleep(0.05)
-        for rank, child in enumerate(self._children, start=1):
-            code = child.poll()
-            if code:
-                text = _tail(self._logs / f"{rank}.log")
-                for kind in (NonFinite, OpponentFault):
-                    if code == kind.exit_code:
-                        return kind(text.strip().splitlines()[-1] if text.strip() else f"in process {rank}")
-                how = f"signal {-code}" if code < 0 else f"exit code {code}"
-                if text.strip():
-                    print(f"--- process {rank} said ---\n{text.rstrip()}\n---", file=sys.stderr, flush=True)
-                return WorkerLost(f"process {rank} of {self.world} was lost ({how}); see {self._logs}")
-        short = reason.strip().splitlines()[0][:160] if reason.strip() else "no answer"
-        return WorkerLost(f"process {self.rank} of {self.world} lost the others: {short}")
+        ended = [(rank, code) for rank, child in enumerate(self._children, 1) if (code := child.poll()) is not None]
+        said = {rank: _tail(self._logs / f"{rank}.log").strip() for rank, _ in ended}
+        for rank, code in ended:
+            for kind in (NonFinite, OpponentFault):
+                if code == kind.exit_code:
+                    return kind(said[rank].splitlines()[-1] if said[rank] else f"in process {rank}")
+        for rank, text in said.items():
+            if text:
+                print(f"--- process {rank} said ---\n{text}\n---", file=sys.stderr, flush=True)
+        if not ended:
+            short = reason.strip().splitlines()[0][:160] if reason.strip() else "no answer"
+            return WorkerLost(f"process {self.rank} of {self.world} lost the others: {short}")
+        # One that has lost the others is not the cause, if there is another.
+        rank, code = min(ended, key=lambda end: end[1] == WorkerLost.exit_code)
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return WorkerLost(f"process {rank} of {self.world} was lost ({how}); see {self._logs}")
 
 
 def start(folder: Path, world: int, timeout: float) -> Group:
@@ -168,6 +173,8 @@ def _meet(meeting: Path, rank: int, world: int, timeout: float) -> None:
         if loopback in names:  # without it gloo looks up the host's name, which fails where there is no network
             os.environ["GLOO_SOCKET_IFNAME"] = loopback
     store = dist.FileStore(str(meeting), world)
+    store.set(f"process {rank}", "is here")
+    store.wait([f"process {other}" for other in range(world)], timedelta(seconds=max(timeout, START_SECONDS)))
     limit = timedelta(seconds=timeout)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=world, timeout=limit)
     dist.all_reduce(torch.zeros(1))  # connects the pairs now

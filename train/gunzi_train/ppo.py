@@ -242,13 +242,16 @@ class Learner:
     # --- numbers that are none --------------------------------------------------------------------
 
     def _require(self, **arrays: Any) -> None:
-        """All processes agree on whether one has met NaN or infinity, so that none waits for another."""
-        bad = [name for name, array in arrays.items() if not bool(torch.isfinite(torch.as_tensor(array)).all())]
-        if self.group.sum(np.array([float(len(bad))]))[0]:
-            what = ", ".join(bad) if bad else f"{' or '.join(arrays)} of another process"
-            if "weights" in bad:
-                what = f"weight {self._first_bad(self.net.named_parameters())}"
-            raise NonFinite(f"update {self.updates + 1}: {what} not finite")
+        """All processes agree on whether one has met NaN or infinity, so that none waits for another.
+
+        The first is named: what is computed from it follows.
+        """
+        bad = [not bool(torch.isfinite(torch.as_tensor(array)).all()) for array in arrays.values()]
+        for name, here, anywhere in zip(arrays, bad, self.group.sum(np.array(bad, np.float64)), strict=True):
+            if anywhere:
+                what = f"weight {self._first_bad(self.net.named_parameters())}" if name == "weights" and here else name
+                where = "" if here else " of another process"
+                raise NonFinite(f"update {self.updates + 1}: {what}{where} not finite")
 
     def _blame(self, figures: Tensor) -> None:
         self._require(**{"policy loss": figures[0], "value loss": figures[1]})
