@@ -313,7 +313,7 @@ def times(where: Path, draw: random.Random, kills: int) -> str:
 def writes(where: Path, draw: random.Random, kills: int) -> str:
     """Killed at what it does to files."""
     whole, _ = uninterrupted(where)
-    # The start of a run has about ten, a checkpoint five: open, sync, rename, sync of the folder, removal of the oldest.
+    # The start of a run has about ten, a checkpoint five: open, sync, rename, sync of the folder, removal of an old one.
     return killed_and_gone_on_with(where, whole, at_random_writes(draw, 25), kills).told()
 
 

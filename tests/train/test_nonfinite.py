@@ -25,8 +25,8 @@ SMALL = Config(
     ppo=PPOConfig(minibatch=64),
     schedule=ScheduleConfig(updates=4),
 )
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch", "32"]
-ARGV += ["--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
+ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
+ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
 
 Plant = Callable[[Learner, pytest.MonkeyPatch, float], None]
 

@@ -32,7 +32,7 @@ from gunzi_train.errors import NonFinite, OpponentFault, SaveError, TrainingErro
 
 LOGS = "workers"
 START_SECONDS = 60.0
-"""A process may take so long to its first word, however little it may take later: importing torch is slow when all do."""
+"""A process may take so long to its first word, however little it may take later: torch is slow to import."""
 
 
 class Group:

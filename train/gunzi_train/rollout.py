@@ -132,8 +132,8 @@ class Collector:
             NonFinite: in logits or rewards.
         """
         data, stats = self.data, HandStats()
-        for self.t in range(self.config.steps):
-            t = self.t
+        for t in range(self.config.steps):
+            self.t = t
             self._look(t)
             empty = ~self.mask.any(axis=1)
             if empty.any():
