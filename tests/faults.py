@@ -73,10 +73,13 @@ def forked(work: Callable[[], int], log: Path) -> int:
         said = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(said, 1)
         os.dup2(said, 2)
+        sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")  # noqa: SIM115
         code = work()
     except BaseException:
         traceback.print_exc()
     finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
         os._exit(code)
 
 
@@ -313,7 +316,7 @@ def times(where: Path, draw: random.Random, kills: int) -> str:
 def writes(where: Path, draw: random.Random, kills: int) -> str:
     """Killed at what it does to files."""
     whole, _ = uninterrupted(where)
-    # The start of a run has about ten, a checkpoint five: open, sync, rename, sync of the folder, removal of an old one.
+    # The start of a run has about ten, a checkpoint five: open, sync, rename, sync of the folder, removal of one.
     return killed_and_gone_on_with(where, whole, at_random_writes(draw, 25), kills).told()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import time
@@ -14,6 +15,7 @@ import torch
 from gunzi_agents import checkpoint, neural, registry
 from gunzi_agents.checkpoint import CheckpointError
 from gunzi_env import engine, observe
+from gunzi_env.deal import shuffle
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Tables
 from gunzi_env.vector import VectorEnv
@@ -241,8 +243,8 @@ def test_checkpoints_of_other_rules_are_refused(whole: Path) -> None:
 # Parts --------------------------------------------------------------------------------------------
 
 
-def _learner() -> Learner:
-    return Learner(SMALL, Rules(), Group(), bf16=False)
+def _learner(seed: int = 1) -> Learner:
+    return Learner(dataclasses.replace(SMALL, seed=seed), Rules(), Group(), bf16=False)
 
 
 def test_an_empty_mask_is_refused_with_all_that_finds_it_again() -> None:
@@ -256,6 +258,33 @@ def test_an_empty_mask_is_refused_with_all_that_finds_it_again() -> None:
     text = str(caught.value)
     assert engine.Phase(phase).name in text and f"seed {collector.seed}, table 11" in text
     assert f"seat {collector.env.seats[11]}" in text and f"ply {collector.plies[11]}" in text
+
+
+def _deals(seed: int, rank: int) -> set[bytes]:
+    """The first 1,000 deals of a process, each as the order of its cards."""
+    collect = CollectConfig(tables=1, steps=8)
+    config = dataclasses.replace(SMALL, seed=seed, collect=collect, ppo=PPOConfig(minibatch=8))
+    process = Learner(config, Rules(), Group(rank), bf16=False).collector
+    env = VectorEnv(1000, process.rules, seed=process.seed)
+    env.reset()
+    return {order.tobytes() for order in shuffle(env.tables, np.arange(1000))}
+
+
+def test_the_first_1000_deals_of_four_processes_have_none_in_common() -> None:
+    """Nor with those of another seed; those of the same are the same."""
+    found = {(seed, rank): _deals(seed, rank) for seed in (1, 2) for rank in range(4)}
+    assert all(len(deals) == 1000 for deals in found.values())
+    assert len(set().union(*found.values())) == 8000
+    assert _deals(1, 3) == found[1, 3]
+
+
+def test_a_seed_fixes_a_run(whole: Path) -> None:
+    """The first update of a run, once more and with another seed."""
+    first, again, other = _rows(whole)[0], _learner(), _learner(seed=2)
+    figures = again.update(UPDATES)
+    assert first["train"] == {name: float(f"{value:.6g}") for name, value in figures.items()}
+    assert other.update(UPDATES)["policy_loss"] != figures["policy_loss"]
+    assert not torch.equal(other.weights, again.weights)
 
 
 def test_tables_start_all_over_the_hand() -> None:
