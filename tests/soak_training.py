@@ -80,8 +80,11 @@ def slope(samples: list[Sample]) -> float:
 
 
 def speed(samples: list[Sample], *, processor: bool = False) -> float:
-    """Decisions a second, of the clock or of the processors."""
-    first, last = samples[0], samples[-1]
+    """Decisions a second, of the clock or of the processors: from the end of an update to that of another."""
+    ends = [after for before, after in pairwise(samples) if after.decisions > before.decisions]
+    if len(ends) < 2:
+        return 0.0
+    first, last = ends[0], ends[-1]
     spent = last.processor - first.processor if processor else 60 * (last.minutes - first.minutes)
     return (last.decisions - first.decisions) / spent
 
@@ -98,8 +101,8 @@ def report(samples: list[Sample], minutes: float) -> bool:
         print(f"{name:>14} {part[-1].memory:>9.1f} {files:>7} {clock:>12,.0f} {processor:>13,.0f}")
     warm = [s for part in parts[1:] for s in part]
     grows, files = slope(warm), max(s.files for s in parts[-1]) - max(s.files for s in parts[1])
-    share = speed(parts[-1]) / speed(parts[1])
-    of_processor = speed(parts[-1], processor=True) / speed(parts[1], processor=True)
+    share = speed(parts[-1]) / max(1e-9, speed(parts[1]))
+    of_processor = speed(parts[-1], processor=True) / max(1e-9, speed(parts[1], processor=True))
     held = [grows < MAX_SLOPE, abs(files) <= MORE_FILES, share >= MIN_SPEED]
     words = (
         f"memory grows by {grows:.2f} MB a minute (less than {MAX_SLOPE:g})",

@@ -125,12 +125,14 @@ class Group:
         for rank, text in said.items():
             if text:
                 print(f"--- process {rank} said ---\n{text}\n---", file=sys.stderr, flush=True)
+        short = reason.strip().splitlines()[0][:160] if reason.strip() else "no answer"
         if not ended:
-            short = reason.strip().splitlines()[0][:160] if reason.strip() else "no answer"
             return WorkerLost(f"process {self.rank} of {self.world} lost the others: {short}")
         # One that has lost the others is not the cause, if there is another.
         rank, code = min(ended, key=lambda end: end[1] == WorkerLost.exit_code)
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        if code == WorkerLost.exit_code:
+            how += f"; {short}"
         return WorkerLost(f"process {rank} of {self.world} was lost ({how}); see {self._logs}")
 
 
