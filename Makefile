@@ -1,4 +1,4 @@
-# Targets: demo, test, coverage, soak, mutants, playthroughs, perft, bench, bench-peers, leaderboard, check, lint, types, install, clean. `make demo` on a fresh clone is the whole tour.
+# Targets: demo, test, coverage, soak, soak-train, faults, mutants, playthroughs, perft, bench, bench-peers, leaderboard, check, lint, types, install, clean. `make demo` on a fresh clone is the whole tour.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := check
-.PHONY: install demo test coverage soak mutants playthroughs perft bench bench-peers leaderboard check lint types clean
+.PHONY: install demo test coverage soak soak-train faults mutants playthroughs perft bench bench-peers leaderboard check lint types clean
 # a failed recipe must not leave a stamp that looks finished
 .DELETE_ON_ERROR:
 
@@ -43,6 +43,16 @@ coverage: install
 SHARE ?= 1
 soak: install
 	$(BIN)/python -m tests.soak --share $(SHARE) --workers $(WORKERS)
+
+# A training of MINUTES minutes: whether its memory, open files and speed stay what they were.
+MINUTES ?= 30
+soak-train: install
+	$(BIN)/python -m tests.soak_training --minutes $(MINUTES)
+
+# Trainings killed at random times and within saves, each finished and compared with an uninterrupted one.
+KILLS ?= 50
+faults: install
+	$(BIN)/python -m tests.faults --kills $(KILLS)
 
 # The test of the tests: faults planted one by one, each of which the suite must catch.
 mutants: install

@@ -40,7 +40,8 @@ FORMAT = 1
 SUFFIX = ".safetensors"
 FOLDER = "checkpoints"
 UNTRAINED = "untrained" + SUFFIX
-_TEMPORARY = ".saving-"
+TEMPORARY = ".saving-"
+"""Begins the names of files that are being written; what a killed process leaves of them is swept."""
 _BLANK = "0" * 64
 _DIGEST = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 _NAME = re.compile(r"update-(\d+)\.safetensors")
@@ -163,12 +164,12 @@ def write(path: str | Path, tensors: dict[str, npt.NDArray[Any]], meta: dict[str
 
 def temporary_name(target: Path) -> Path:
     """Where a file is written before it is renamed to ``target``."""
-    return target.with_name(f"{_TEMPORARY}{os.getpid()}-{target.name}")
+    return target.with_name(f"{TEMPORARY}{os.getpid()}-{target.name}")
 
 
 def sweep(folder: str | Path) -> list[Path]:
     """Remove what killed writers left; returns the removed files."""
-    stale = sorted(Path(folder).glob(f"{_TEMPORARY}*"))
+    stale = sorted(Path(folder).glob(f"{TEMPORARY}*"))
     for path in stale:
         path.unlink(missing_ok=True)
     return stale

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -46,19 +47,80 @@ MALFORMED = {
     "binary": (b"\xff\xfe\x00\x01", "cannot be read"),
     "nul": (b"seed = 1\x00", "not TOML"),
     "no end": (b"seed = 3", "minutes"),
+    "empty": (b"", "minutes"),
+    "unknown key of a table": (b"[evaluate]\nevery = 3", "evaluate.every_seconds"),
+    "negative seed": (b"seed = -1", "seed is -1; allowed: 0 to"),
+    "negative weight": (b"ppo.entropy = -0.1", "ppo.entropy is -0.1; allowed: 0 to 10"),
+    "minus infinity": (b"reward.levels = -inf", "reward.levels"),
+    "no minutes": (b"minutes = nan", "minutes is nan; allowed: 0 to"),
+    "a billion": (b"collect.tables = 1000000000", "collect.tables is 1000000000; allowed: 1 to 65536"),
+    "a billion, not whole": (b"schedule.updates = 1e9", "schedule.updates"),
+    "beyond 64 bits": (b"seed = 100000000000000000000000000", "seed is 100000000000000000000000000; allowed"),
+    "none kept": (b"save.keep = 0", "save.keep is 0; allowed: 1 to"),
+    "chance above one": (b"ppo.gamma = 1.01", "ppo.gamma is 1.01; allowed: 0 to 1"),
+    "no clip": (b"ppo.clip = 0", "ppo.clip"),
+    "no time": (b"timeout_seconds = 0", "timeout_seconds"),
+    "choice in capitals": (b'precision = "FP32"', "auto, fp32, bf16"),
+    "no rules": (b'rules = ""', "dalian"),
+    "a date": (b"seed = 2026-11-30", "seed"),
+    "rules as a table": (b"[rules]\ndecks = 3", "rules is {'decks': 3}, it must be a text"),
+    "list of tables": (b"[[ppo]]\nlr = 1e-4", "ppo.lr"),
+    "table begun twice": (b"ppo.lr = 1e-4\n[ppo]\nclip = 0.1", "not TOML"),
+    "too many decisions": (b"collect.tables = 65536\ncollect.steps = 16384", "collect.tables x collect.steps is"),
+    "three decks with hands of 52": (b'rules = "wide.toml"', "hand_size 52 x 4 + kitty_size 6"),
+    "bot that is not there": (b'opponent = "nobody"\nminutes = 1', "'nobody'"),
+    "other byte order": ("seed = 1".encode("utf-16"), "cannot be read"),
+    "byte order mark within": ("seed\ufeff = 1".encode(), "not TOML"),
+    "yaml": (b"ppo:\n  lr: 1e-4", "not TOML"),
+    "json": (b'{"seed": 1}', "not TOML"),
+    "html": (b"<!DOCTYPE html><html></html>", "not TOML"),
+    "deep": (b"seed = " + b"[" * 100_000, "not TOML"),
 }
+WIDE = b"hand_size = 52\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current one, in which nothing may be written; it holds rules that contradict themselves."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wide.toml").write_bytes(WIDE)
+    return tmp_path
+
+
+def refusal(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line of a command that exits with 2."""
+    assert cli.main(argv) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and error.startswith("gunzi train: ")
+    return error
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_malformed_files_are_refused_with_exit_2(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_malformed_files_are_refused_with_exit_2(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content, named = MALFORMED[name]
-    path = tmp_path / "c.toml"
-    path.write_bytes(content)
-    assert cli.main([str(path), "--out", str(tmp_path / "run")]) == 2
-    error = capsys.readouterr().err
-    assert named in error
-    assert error.count("\n") == 1 and error.startswith("gunzi train: ")
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["c.toml"], "something was written"
+    (folder / "c.toml").write_bytes(content)
+    assert named in refusal(["c.toml", "--out", "run"], capsys)
+    assert sorted(entry.name for entry in folder.iterdir()) == ["c.toml", "wide.toml"], "something was written"
+
+
+# Those that set one key, which the command line can do as well; there a list holds texts and a switch has no value.
+SET = {
+    name: found
+    for name, (content, _) in MALFORMED.items()
+    if (found := re.fullmatch(rb"([\w.]+) = (\S+)", content)) and not name.startswith(("list", "int for bool"))
+}
+
+
+@pytest.mark.parametrize("name", SET)
+def test_the_command_line_refuses_them_too(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key, value = (part.decode().strip('"') for part in SET[name].groups())
+    error = refusal([f"--{key.replace('_', '-')}", value, "--out", "run"], capsys)
+    assert name == "no end" or key in error.replace("-", "_")
+    assert [entry.name for entry in folder.iterdir()] == ["wide.toml"], "something was written"
+
+
+def test_there_are_forty() -> None:
+    assert len(MALFORMED) >= 40 and len(SET) >= 25
 
 
 def test_folders_and_missing_files_are_no_configurations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

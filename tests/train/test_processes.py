@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 
 from gunzi_agents import checkpoint
+from gunzi_env.rules import Rules
+from gunzi_env.tables import Tables
 from gunzi_train import folder
 
 SMALL = ["--net.width", "32", "--net.depth", "2", "--collect.tables", "16", "--collect.steps", "48"]
@@ -52,6 +54,8 @@ def test_two_processes_stop_at_a_signal_and_go_on(tmp_path: Path) -> None:
     updates = found.meta["counters"]["updates"]
     assert updates >= 3 and {"process.0", "process.1"} <= set(found.tensors)
     assert not (run / folder.LOGS / "1.log").read_bytes()
+    seeds = [Tables.load(Rules(), folder.own_state(found, rank)["tables"].tobytes()).seed for rank in range(2)]
+    assert not set(seeds[0]) & set(seeds[1]), "both play the same deals"
 
     process = _command("--resume", str(run), "--minutes", "0.001")
     out, err = process.communicate(timeout=60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import time
@@ -14,15 +15,16 @@ import torch
 from gunzi_agents import checkpoint, neural, registry
 from gunzi_agents.checkpoint import CheckpointError
 from gunzi_env import engine, observe
+from gunzi_env.deal import shuffle
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Tables
 from gunzi_env.vector import VectorEnv
 from gunzi_train import cli, evaluate, folder, precision, session
 from gunzi_train.config import CollectConfig, Config, EvaluateConfig, NetConfig, PPOConfig, SaveConfig, ScheduleConfig
 from gunzi_train.distributed import Group
-from gunzi_train.errors import EmptyMask, NonFinite
+from gunzi_train.errors import EmptyMask
 from gunzi_train.folder import Plan
-from gunzi_train.ppo import Learner, derived_seed
+from gunzi_train.ppo import Learner
 from gunzi_train.progress import Progress
 
 UPDATES = 4
@@ -238,55 +240,11 @@ def test_checkpoints_of_other_rules_are_refused(whole: Path) -> None:
         neural.network(found, Rules())
 
 
-# What is no number --------------------------------------------------------------------------------
+# Parts --------------------------------------------------------------------------------------------
 
 
-def _learner() -> Learner:
-    return Learner(SMALL, Rules(), Group(), bf16=False)
-
-
-def test_nan_in_weights_rewards_or_gradients_ends_the_run_and_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    learner = _learner()
-    with torch.no_grad():
-        learner.net.policy.bias[2] = torch.nan
-    with pytest.raises(NonFinite, match="logits"):
-        learner.update(4)
-
-    learner = _learner()
-    step = learner.collector.env.step
-
-    def poisoned(actions):  # type: ignore[no-untyped-def]
-        answer = step(actions)
-        learner.collector.env.points = np.full(SMALL.collect.tables, np.inf)
-        return answer
-
-    monkeypatch.setattr(learner.collector.env, "step", poisoned)
-    with pytest.raises(NonFinite, match="update 1: rewards not finite"):
-        learner.update(4)
-
-    learner = _learner()
-    before = learner.weights.clone()
-    trunk = learner.net.critic
-    assert trunk is not None
-    trunk[0].weight.register_hook(lambda gradient: gradient * torch.nan)
-    with pytest.raises(NonFinite, match=r"update 1: gradient of critic\.0\.weight"):
-        learner.update(4)
-    assert torch.equal(learner.weights, before), "the step was taken"
-
-
-def test_nan_exits_5_and_keeps_the_last_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = tmp_path / "run"
-    _train(run, 2)
-    kept = checkpoint.listing(run)[0].read_bytes()
-    values = Learner._values
-    monkeypatch.setattr(
-        Learner, "_values", lambda self, rollout: values(self, rollout) * (np.nan if self.updates == 2 else 1.0)
-    )
-    assert cli.main(["--resume", str(run)]) == 5
-    assert "update 3: values not finite" in capsys.readouterr().err
-    assert [path.read_bytes() for path in checkpoint.listing(run)] == [kept]
+def _learner(seed: int = 1) -> Learner:
+    return Learner(dataclasses.replace(SMALL, seed=seed), Rules(), Group(), bf16=False)
 
 
 def test_an_empty_mask_is_refused_with_all_that_finds_it_again() -> None:
@@ -302,16 +260,31 @@ def test_an_empty_mask_is_refused_with_all_that_finds_it_again() -> None:
     assert f"seat {collector.env.seats[11]}" in text and f"ply {collector.plies[11]}" in text
 
 
-# Parts --------------------------------------------------------------------------------------------
+def _deals(seed: int, rank: int) -> set[bytes]:
+    """The first 1,000 deals of a process, each as the order of its cards."""
+    collect = CollectConfig(tables=1, steps=8)
+    config = dataclasses.replace(SMALL, seed=seed, collect=collect, ppo=PPOConfig(minibatch=8))
+    process = Learner(config, Rules(), Group(rank), bf16=False).collector
+    env = VectorEnv(1000, process.rules, seed=process.seed)
+    env.reset()
+    return {order.tobytes() for order in shuffle(env.tables, np.arange(1000))}
 
 
-def test_processes_play_different_games() -> None:
-    tables = []
-    for rank in range(3):
-        env = VectorEnv(64, "dalian", seed=derived_seed(1, "deals", rank))
-        env.reset()
-        tables.append(env.tables)
-    assert len({t.hash64(n) for t in tables for n in range(64)}) == 192
+def test_the_first_1000_deals_of_four_processes_have_none_in_common() -> None:
+    """Nor with those of another seed; those of the same are the same."""
+    found = {(seed, rank): _deals(seed, rank) for seed in (1, 2) for rank in range(4)}
+    assert all(len(deals) == 1000 for deals in found.values())
+    assert len(set().union(*found.values())) == 8000
+    assert _deals(1, 3) == found[1, 3]
+
+
+def test_a_seed_fixes_a_run(whole: Path) -> None:
+    """The first update of a run, once more and with another seed."""
+    first, again, other = _rows(whole)[0], _learner(), _learner(seed=2)
+    figures = again.update(UPDATES)
+    assert first["train"] == {name: float(f"{value:.6g}") for name, value in figures.items()}
+    assert other.update(UPDATES)["policy_loss"] != figures["policy_loss"]
+    assert not torch.equal(other.weights, again.weights)
 
 
 def test_tables_start_all_over_the_hand() -> None:

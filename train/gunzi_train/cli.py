@@ -106,8 +106,8 @@ def main(argv: list[str]) -> int:
 def guarded(name: str, work: Callable[[float, Stop], int]) -> int:
     """The exit code of ``work(began, stop)``, signals noted from the start and typed errors said in one line."""
     began = time.monotonic()
+    stop = Stop()
     try:
-        stop = Stop()
         try:
             return work(began, stop)
         finally:
@@ -117,7 +117,7 @@ def guarded(name: str, work: Callable[[float, Stop], int]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         print(f"gunzi {name}: interrupted before the first update", file=sys.stderr, flush=True)
-        return 130
+        return stop.code or 130
 
 
 def _main(argv: list[str], began: float, stop: Stop) -> int:

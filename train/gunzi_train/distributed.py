@@ -8,6 +8,7 @@ Nothing is pickled between them: only tensors travel, over the loopback device.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -27,9 +28,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from gunzi_train.errors import NonFinite, OpponentFault, TrainingError, WorkerLost
+from gunzi_train.errors import NonFinite, OpponentFault, SaveError, TrainingError, WorkerLost
 
 LOGS = "workers"
+START_SECONDS = 60.0
+"""A process may take so long to its first word, however little it may take later: torch is slow to import."""
 
 
 class Group:
@@ -39,7 +42,7 @@ class Group:
         self, rank: int = 0, world: int = 1, children: list[subprocess.Popen[bytes]] | None = None, logs: Path = Path()
     ) -> None:
         self.rank, self.world = rank, world
-        self._children, self._logs = children or [], logs
+        self._children, self._logs = [] if children is None else children, logs
         self._noted = time.monotonic()
 
     def mean_(self, tensor: Tensor) -> None:
@@ -113,19 +116,24 @@ class Group:
         deadline = time.monotonic() + 5.0
         while self._children and time.monotonic() < deadline and all(child.poll() is None for child in self._children):
             time.sleep(0.05)
-        for rank, child in enumerate(self._children, start=1):
-            code = child.poll()
-            if code:
-                text = _tail(self._logs / f"{rank}.log")
-                for kind in (NonFinite, OpponentFault):
-                    if code == kind.exit_code:
-                        return kind(text.strip().splitlines()[-1] if text.strip() else f"in process {rank}")
-                how = f"signal {-code}" if code < 0 else f"exit code {code}"
-                if text.strip():
-                    print(f"--- process {rank} said ---\n{text.rstrip()}\n---", file=sys.stderr, flush=True)
-                return WorkerLost(f"process {rank} of {self.world} was lost ({how}); see {self._logs}")
+        ended = [(rank, code) for rank, child in enumerate(self._children, 1) if (code := child.poll()) is not None]
+        said = {rank: _tail(self._logs / f"{rank}.log").strip() for rank, _ in ended}
+        for rank, code in ended:
+            for kind in (NonFinite, OpponentFault):
+                if code == kind.exit_code:
+                    return kind(said[rank].splitlines()[-1] if said[rank] else f"in process {rank}")
+        for rank, text in said.items():
+            if text:
+                print(f"--- process {rank} said ---\n{text}\n---", file=sys.stderr, flush=True)
         short = reason.strip().splitlines()[0][:160] if reason.strip() else "no answer"
-        return WorkerLost(f"process {self.rank} of {self.world} lost the others: {short}")
+        if not ended:
+            return WorkerLost(f"process {self.rank} of {self.world} lost the others: {short}")
+        # One that has lost the others is not the cause, if there is another.
+        rank, code = min(ended, key=lambda end: end[1] == WorkerLost.exit_code)
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        if code == WorkerLost.exit_code:
+            how += f"; {short}"
+        return WorkerLost(f"process {rank} of {self.world} was lost ({how}); see {self._logs}")
 
 
 def start(folder: Path, world: int, timeout: float) -> Group:
@@ -133,26 +141,31 @@ def start(folder: Path, world: int, timeout: float) -> Group:
     if world == 1:
         return Group()
     logs = folder / LOGS
-    logs.mkdir(exist_ok=True)
     meeting = logs / f"meeting-{os.getpid()}"
-    meeting.unlink(missing_ok=True)
     path = os.pathsep.join(entry for entry in sys.path if entry)
     environment = os.environ | {"PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
-    children = []
-    for rank in range(1, world):
-        with open(logs / f"{rank}.log", "wb") as log:
-            module = ["-m", "gunzi_train.distributed"]
-            command = [sys.executable, *module, str(folder), str(rank), str(world), str(meeting)]
-            # Their own session: Ctrl-C in the terminal reaches process 0 alone, which saves and stops them all.
-            children.append(subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True))
+    children: list[subprocess.Popen[bytes]] = []
     group = Group(0, world, children, logs)
     try:
+        logs.mkdir(exist_ok=True)
+        meeting.unlink(missing_ok=True)
+        for rank in range(1, world):
+            with open(logs / f"{rank}.log", "wb") as log:
+                module = ["-m", "gunzi_train.distributed"]
+                command = [sys.executable, *module, str(folder), str(rank), str(world), str(meeting)]
+                # Their own session: Ctrl-C in the terminal reaches process 0 alone, which saves and stops them all.
+                child = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+            children.append(child)
         group._call(lambda: _meet(meeting, 0, world, timeout))
+    except OSError as error:
+        group.abort()
+        raise SaveError(f"{logs}: the other processes could not be started ({error.strerror})") from None
     except BaseException:
         group.abort()
         raise
     finally:
-        meeting.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            meeting.unlink(missing_ok=True)
     return group
 
 
@@ -162,6 +175,8 @@ def _meet(meeting: Path, rank: int, world: int, timeout: float) -> None:
         if loopback in names:  # without it gloo looks up the host's name, which fails where there is no network
             os.environ["GLOO_SOCKET_IFNAME"] = loopback
     store = dist.FileStore(str(meeting), world)
+    store.set(f"process {rank}", "is here")
+    store.wait([f"process {other}" for other in range(world)], timedelta(seconds=max(timeout, START_SECONDS)))
     limit = timedelta(seconds=timeout)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=world, timeout=limit)
     dist.all_reduce(torch.zeros(1))  # connects the pairs now

@@ -179,9 +179,12 @@ def prepare(folder: Path, *, overwrite: bool) -> RunLock:
 
 def clear(folder: Path, later: list[Path]) -> None:
     """Make a run's folder ready to go on: without the checkpoints that are about to be written again."""
-    try:
-        for path in later:
+    for path in later:
+        try:
             path.unlink()
+        except OSError as error:
+            raise RunFolderError(f"{path}: cannot be removed ({error.strerror})") from None
+    try:
         (folder / checkpoint.FOLDER).mkdir(exist_ok=True)
     except OSError as error:
         raise RunFolderError(f"{folder}: cannot be written to ({error.strerror})") from None

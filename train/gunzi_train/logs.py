@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,38 +17,47 @@ class Metrics:
     """Appends rows to metrics.jsonl and, where wanted, to TensorBoard."""
 
     def __init__(self, folder: Path, *, tensorboard: bool, purge: int | None = None) -> None:
-        self._path = folder / METRICS
-        self._file: TextIO = open(self._path, "a", encoding="utf-8")  # noqa: SIM115  open as long as the run
+        self._folder = folder
         self._board: Any = None
-        if tensorboard:
-            try:
-                from torch.utils.tensorboard import SummaryWriter
-            except ImportError:
-                print("tensorboard is not installed: only metrics.jsonl is written", flush=True)
-            else:
-                self._board = SummaryWriter(str(folder / TENSORBOARD), purge_step=purge, flush_secs=20)
+        with self._writing():
+            self._file: TextIO = open(folder / METRICS, "a", encoding="utf-8")  # noqa: SIM115  open as long as the run
+            if tensorboard:
+                try:
+                    from torch.utils.tensorboard import SummaryWriter
+                except ImportError:
+                    print("tensorboard is not installed: only metrics.jsonl is written", flush=True)
+                else:
+                    self._board = SummaryWriter(str(folder / TENSORBOARD), purge_step=purge, flush_secs=20)
 
     def write(self, row: dict[str, Any], step: int, prefix: str = "") -> None:
         """One row; every number in it becomes a curve under ``prefix``."""
-        try:
+        with self._writing():
             self._file.write(json.dumps(_rounded(row), allow_nan=False) + "\n")
             self._file.flush()
-        except OSError as error:
-            raise SaveError(f"{self._path}: cannot be written ({error.strerror})") from None
-        if self._board is not None:
-            for name, value in _numbers(row, prefix):
-                self._board.add_scalar(name, value, step)
+            if self._board is not None:
+                for name, value in _numbers(row, prefix):
+                    self._board.add_scalar(name, value, step)
 
     def write_record(self, text: str, step: int) -> None:
         """A record of hands, for TensorBoard alone."""
         if self._board is not None:
-            self._board.add_text("records", "".join(f"    {line}\n" for line in text.splitlines()), step)
+            with self._writing():
+                self._board.add_text("records", "".join(f"    {line}\n" for line in text.splitlines()), step)
 
     def close(self) -> None:
         """Flush everything."""
-        self._file.close()
-        if self._board is not None:
-            self._board.close()
+        with self._writing():
+            self._file.close()
+            if self._board is not None:
+                self._board.close()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """TensorBoard writes in a thread: what went wrong there is raised by a later call."""
+        try:
+            yield
+        except OSError as error:
+            raise SaveError(f"{self._folder}: the log cannot be written ({error.strerror or error})") from None
 
 
 def _rounded(value: Any) -> Any:

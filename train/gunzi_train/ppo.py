@@ -92,7 +92,7 @@ class Learner:
         bonus = ppo.entropy + (ppo.entropy_final - ppo.entropy) * done
         points = reward.points + (reward.points_final - reward.points) * done
 
-        rollout, hands = self.collector.collect(self.net, self.bf16)
+        rollout, hands = self._collect()
         rewards = rollout.levels + np.float32(points) * rollout.points
         values = self._values(rollout)
         self._require(rewards=rewards, values=values)
@@ -104,6 +104,16 @@ class Learner:
         self.decisions += self.group.world * self.config.collect.tables * self.config.collect.steps
         figures |= self._hand_figures(hands)
         return figures | {"lr": lr, "entropy_weight": bonus, "points_weight": points}
+
+    def _collect(self) -> tuple[Rollout, HandStats]:
+        """Play. What goes wrong there says where it did, so that it can be found again."""
+        try:
+            return self.collector.collect(self.net, self.bf16)
+        except NonFinite as error:
+            raise NonFinite(f"update {self.updates + 1}: {error}") from None
+        except Exception as error:
+            error.add_note(f"in update {self.updates + 1}: {self.collector.where()}")
+            raise
 
     def _values(self, rollout: Rollout) -> npt.NDArray[np.float32]:
         """Values float32[T + 1, N] of the movers, the one after the rollout included."""
@@ -161,9 +171,10 @@ class Learner:
             order = kept[torch.randperm(len(kept), generator=self.generator)]
             for rows in order.tensor_split(pieces):
                 parts = (seen, hidden, legal, actions, old, gains, targets)
-                sums += self._step(*(part.index_select(0, rows).to(self.device) for part in parts), bonus=bonus)
+                sums += self._step([part.index_select(0, rows).to(self.device) for part in parts], bonus)
         policy, value, h, kl, clipped, norm = (sums / (ppo.epochs * pieces)).tolist()
-        explained = 1 - float((advantages[valid]).var()) / max(1e-8, float((advantages + values[:-1])[valid].var()))
+        spread = float((advantages + values[:-1])[valid].var()) if valid.any() else 0.0
+        explained = 1 - float(advantages[valid].var()) / max(1e-8, spread) if spread else 0.0
         return {
             "policy_loss": policy,
             "value_loss": value,
@@ -175,7 +186,19 @@ class Learner:
             "advantage_std": float(std),
         }
 
-    def _step(
+    def _step(self, batch: list[Tensor], bonus: float) -> Tensor:
+        """One gradient step, all processes together; returns the figures of the log, float32[6]."""
+        self.gradients.zero_()
+        figures = self._backward(*batch, bonus=bonus)
+        self.group.mean_(self.gradients)
+        norm = self.gradients.norm()
+        if not bool(torch.isfinite(norm)):  # then it is so in every process
+            self._blame(figures)
+        self.gradients.mul_((self.config.ppo.max_grad_norm / (norm + 1e-6)).clamp(max=1.0))
+        self.optimizer.step()
+        return torch.cat([figures, norm[None]])
+
+    def _backward(
         self,
         seen: Tensor,
         hidden: Tensor,
@@ -187,29 +210,26 @@ class Learner:
         *,
         bonus: float,
     ) -> Tensor:
-        """One gradient step on B decisions; returns the figures of the log, float32[6]."""
+        """The gradients of B decisions; returns the figures of the log, float32[5]."""
+        if not len(seen):  # of a short rollout a process may have fewer decisions to learn from than steps to make
+            return torch.zeros(5, device=self.device)
         ppo = self.config.ppo
-        self.gradients.zero_()
         with autocast(self.bf16, self.device):
             logits, values = self.net(floats(seen, self.bf16), floats(hidden, self.bf16))
         policy, h, ratio = returns.policy_loss(logits, legal, actions, old, gains, ppo.clip, bonus)
         value = 0.5 * (values - targets).square().mean()
         (policy + ppo.value_coef * value).backward()
-        self.group.mean_(self.gradients)
-        norm = self.gradients.norm()
-        if not bool(torch.isfinite(norm)):
-            self._blame(policy, value)
-        self.gradients.mul_((ppo.max_grad_norm / (norm + 1e-6)).clamp(max=1.0))
-        self.optimizer.step()
         with torch.no_grad():
             kl = (ratio - 1 - ratio.log()).mean()
             clipped = ((ratio - 1).abs() > ppo.clip).float().mean()
-            return torch.stack([policy.detach(), value.detach(), h.mean(), kl, clipped, norm])
+            return torch.stack([policy.detach(), value.detach(), h.mean(), kl, clipped])
 
     def _moments(self, advantages: npt.NDArray[np.float32]) -> tuple[np.float32, np.float32]:
         """Mean and deviation of the advantages of all processes."""
         wide = advantages.astype(np.float64)
         count, total, squares = self.group.sum(np.array([len(wide), wide.sum(), np.square(wide).sum()]))
+        if not np.isfinite(squares):
+            raise NonFinite(f"update {self.updates + 1}: advantages not finite")
         mean = total / max(1.0, count)
         return np.float32(mean), np.float32(np.sqrt(max(squares / max(1.0, count) - mean * mean, 0.0)) + 1e-8)
 
@@ -222,18 +242,19 @@ class Learner:
     # --- numbers that are none --------------------------------------------------------------------
 
     def _require(self, **arrays: Any) -> None:
-        """All processes agree on whether one has met NaN or infinity, so that none waits for another."""
-        bad = [name for name, array in arrays.items() if not bool(torch.isfinite(torch.as_tensor(array)).all())]
-        if self.group.sum(np.array([float(len(bad))]))[0]:
-            what = ", ".join(bad) if bad else f"{' or '.join(arrays)} of another process"
-            if "weights" in bad:
-                what = f"weight {self._first_bad(self.net.named_parameters())}"
-            raise NonFinite(f"update {self.updates + 1}: {what} not finite")
+        """All processes agree on whether one has met NaN or infinity, so that none waits for another.
 
-    def _blame(self, policy: Tensor, value: Tensor) -> None:
-        for name, loss in (("policy loss", policy), ("value loss", value)):
-            if not bool(torch.isfinite(loss)):
-                raise NonFinite(f"update {self.updates + 1}: {name} not finite")
+        The first is named: what is computed from it follows.
+        """
+        bad = [not bool(torch.isfinite(torch.as_tensor(array)).all()) for array in arrays.values()]
+        for name, here, anywhere in zip(arrays, bad, self.group.sum(np.array(bad, np.float64)), strict=True):
+            if anywhere:
+                what = f"weight {self._first_bad(self.net.named_parameters())}" if name == "weights" and here else name
+                where = "" if here else " of another process"
+                raise NonFinite(f"update {self.updates + 1}: {what}{where} not finite")
+
+    def _blame(self, figures: Tensor) -> None:
+        self._require(**{"policy loss": figures[0], "value loss": figures[1]})
         name = self._first_bad((name, p.grad) for name, p in self.net.named_parameters())
         raise NonFinite(f"update {self.updates + 1}: gradient of {name} not finite")
 

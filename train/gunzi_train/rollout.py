@@ -100,6 +100,7 @@ class Collector:
         self.env = VectorEnv(collect.tables, rules, seed=seed, episode="hand", reward="levels", skip_forced=True)
         self.view, self.mask = self._staggered_start()
         self.plies = np.zeros(collect.tables, np.int64)  # decisions asked for in the hand so far
+        self.t = 0  # the decision of the rollout that is being made
         hidden = observe.privileged_size(rules) if privileged else 0
         self.data = Rollout.empty(collect.steps, collect.tables, observe.size(rules), hidden, self.env.num_actions)
 
@@ -132,6 +133,7 @@ class Collector:
         """
         data, stats = self.data, HandStats()
         for t in range(self.config.steps):
+            self.t = t
             self._look(t)
             empty = ~self.mask.any(axis=1)
             if empty.any():
@@ -155,8 +157,8 @@ class Collector:
         with torch.inference_mode(), autocast(bf16, net.device):
             logits = net.logits(floats(torch.from_numpy(data.seen[t, rows]).to(net.device), bf16)).cpu()
             drawn, log_probs = returns.sample(logits, torch.from_numpy(data.legal[t, rows]), self.generator)
-        if not bool(torch.isfinite(log_probs).all()):
-            raise NonFinite("logits of the policy are not finite while playing")
+        if not bool(torch.isfinite(logits.sum())):  # of log_probs that would miss -inf: what is not legal is larger
+            raise NonFinite(f"logits of the policy not finite while playing ({self.where()})")
         data.actions[t, rows], data.log_probs[t, rows] = drawn.numpy(), log_probs.numpy()
 
     def _look(self, t: int) -> None:
@@ -185,6 +187,13 @@ class Collector:
         stats.dug += float(result.dug[ended].sum())
         stats.dealers_won += float(result.winner_dealers[ended].sum())
         stats.levels += float(np.abs(more).sum())
+
+    def where(self) -> str:
+        """How far it is, in words: with the checkpoint before, this plays it again."""
+        return (
+            f"rules {self.rules.name}, seed {self.seed}, decision {self.t + 1} of {self.config.steps} of the rollout, "
+            f"plies {int(self.plies.min())} to {int(self.plies.max())} of the tables' hands"
+        )
 
     def _empty_mask(self, n: int) -> EmptyMask:
         tables = self.env.tables

@@ -1,0 +1,122 @@
+"""A process of a run that goes wrong: the run ends in time, with its words and its exit code, and nothing goes on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+import torch.distributed as dist
+
+from gunzi_agents import checkpoint
+from gunzi_train import cli
+from gunzi_train.config import SPREAD
+from gunzi_train.distributed import Group
+from gunzi_train.errors import WorkerLost
+from gunzi_train.ppo import derived_seed
+from tests.faults import children
+
+STEPS, TIMEOUT = 16, 12
+ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", str(STEPS)]
+ARGV += ["--ppo.minibatch", "32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
+ARGV += ["--schedule.updates", "4", "--processes", "2", "--timeout-seconds", str(TIMEOUT)]
+ALLOWED = TIMEOUT + 5 + 20
+"""Seconds for the loss to be seen: the time limit, the search for the reason, and a busy machine."""
+
+CALL = int(SPREAD * 39) + STEPS + 5
+"""The fifth decision of the second update: at the start so many are made to bring the tables apart."""
+
+# Every Python reads it at its start, from the first folder of its path that holds a file of this name.
+SITE = "sitecustomize.py"
+PLANTED = """
+import sys
+if "gunzi_train.distributed" in sys.orig_argv:
+    import os, signal
+    from pathlib import Path
+    import numpy as np
+    from gunzi_env.vector import VectorEnv
+
+    calls, step = 0, VectorEnv.step
+
+    def counted(self, actions):
+        global calls
+        calls += 1
+        if calls != {call}:
+            return step(self, actions)
+        Path({mark!r}).touch()
+        {fault}
+
+    VectorEnv.step = counted
+"""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What process 1 does instead of a step, the exit code of the run, and what it must say."""
+
+    planted: str
+    code: int
+    said: tuple[str, ...]
+
+
+TRACED = ("process 1 said", "Traceback", f"in update 2: rules dalian, seed SEED, decision 5 of {STEPS}", "plies ")
+FAULTS = {
+    "raises": Fault("raise KeyError('a card was lost')", 4, (*TRACED, "KeyError: 'a card was lost'", "exit code 1")),
+    "wrong shape": Fault(
+        "view, legal, *rest = step(self, actions); return (view, legal[:-1], *rest)", 4, ("Traceback", "in update 2")
+    ),
+    "is killed": Fault("os.kill(os.getpid(), signal.SIGKILL)", 4, ("process 1 of 2 was lost (signal 9)",)),
+    "is stopped": Fault("os.kill(os.getpid(), signal.SIGSTOP)", 4, ("process 0 of 2 lost the others",)),
+    "leaves": Fault("os._exit(0)", 4, ("process 1 of 2 was lost (exit code 0)",)),
+    "reward is nan": Fault(
+        "answer = step(self, actions); self.points = np.full(8, np.nan); return answer",
+        5,
+        ("update 2: rewards of another process not finite",),
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Generator[None]:
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(False)
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_it_ends_the_run_in_time(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fault, mark, run = FAULTS[name], tmp_path / "mark", tmp_path / "run"
+    (tmp_path / SITE).write_text(PLANTED.format(call=CALL, mark=str(mark), fault=fault.planted), "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    known = children(os.getpid())
+    assert cli.main(["--out", str(run), *ARGV]) == fault.code
+    assert time.time() - mark.stat().st_mtime < ALLOWED
+    error = capfd.readouterr().err
+    assert error.splitlines()[-1].startswith("gunzi train: ")
+    for words in fault.said:
+        assert words.replace("SEED", str(derived_seed(1, "deals", 1))) in error
+    assert children(os.getpid()) == known, "a process goes on"
+    assert checkpoint.read(run / checkpoint.UNTRAINED)
+
+
+def test_with_several_lost_the_cause_is_named_and_all_are_heard(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Process 2 dies, and process 1 loses it."""
+    for rank, words in ((1, "process 1: process 1 of 3 lost the others"), (2, "KeyError: 3")):
+        (tmp_path / f"{rank}.log").write_text(words + "\n", "utf-8")
+    children = [SimpleNamespace(poll=lambda code=code: code) for code in (4, 1)]
+    error = Group(0, 3, children, tmp_path)._lost("closed")  # type: ignore[arg-type]
+    assert isinstance(error, WorkerLost) and "process 2 of 3 was lost (exit code 1)" in str(error)
+    said = capsys.readouterr().err
+    assert "process 1 of 3 lost the others" in said and "KeyError: 3" in said

@@ -1,0 +1,112 @@
+"""SIGINT and SIGTERM: once, a checkpoint and exit 130 or 143, whatever is being done; twice, at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+import torch
+
+from gunzi_agents import checkpoint
+from gunzi_train import cli, evaluate, folder
+from gunzi_train.ppo import Learner
+from tests.faults import children
+from tests.test_workers_end import all_end
+
+ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
+ARGV += ["32", "--precision", "fp32", "--save.no-tensorboard", "--schedule.updates", "100000"]
+MATCHES = ["--evaluate.every-seconds", "0.01", "--evaluate.deals", "2", "--evaluate.opponents", "uniform"]
+PLACES = {"update": (Learner, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Generator[None]:
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(False)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_once_it_saves_and_stops(
+    place: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Within an update or a match, and within a save that was due: the work is finished, then no more is begun."""
+    where, name = PLACES[place]
+    done, sent = getattr(where, name), []
+
+    def interrupted(*arguments, **options):  # type: ignore[no-untyped-def]
+        if not sent and (place != "save" or arguments[0].parent.name == checkpoint.FOLDER):
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), number)
+        return done(*arguments, **options)
+
+    monkeypatch.setattr(where, name, interrupted)
+    run = tmp_path / "run"
+    more = MATCHES if place == "match" else ["--evaluate.every-seconds", "0", "--save.every-seconds", "0.1"]
+    assert cli.main(["--out", str(run), *ARGV, *more]) == 128 + number
+    assert sent and time.monotonic() - sent[0] < 30
+    assert f"go on with: gunzi train --resume {run}" in capsys.readouterr().out
+    kept = checkpoint.read(checkpoint.listing(run)[0])
+    rows = (run / folder.METRICS).read_text("utf-8").splitlines()
+    assert f'"update": {kept.meta["counters"]["updates"]},' in rows[-1], "updates were made that were not saved"
+    assert not list(run.rglob(f"{checkpoint.TEMPORARY}*"))
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from gunzi_train import cli, folder
+
+save = folder.save
+
+def slow(path, *rest):
+    save(path, *rest)
+    if path.parent.name == "checkpoints":
+        Path(path.parent.parent, "saved").touch()
+        time.sleep(100)
+
+folder.save = slow
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_twice_it_ends_at_once_with_all_its_processes(tmp_path: Path) -> None:
+    """The first comes in a save that takes long, and changes nothing; the second does not wait for it."""
+    run = tmp_path / "run"
+    more = ["--evaluate.every-seconds", "0", "--save.every-seconds", "0.1", "--processes", "2"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", SLOW, "--out", str(run), *ARGV, *more]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+        until = time.monotonic() + 60
+        while not (run / "saved").exists():
+            assert process.poll() is None and time.monotonic() < until
+            time.sleep(0.02)
+        others = tuple(children(process.pid))
+        assert len(others) == 1
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert process.poll() is None
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 143
+    assert time.monotonic() - began < 5 and all_end(others)
+    assert checkpoint.load(run)[0]
+
+
+def test_a_second_one_before_the_first_update_ends_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice(*arguments: object) -> bool:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+        pytest.fail("it went on")
+
+    monkeypatch.setattr(cli, "_bf16", twice)
+    assert cli.main(["--out", str(tmp_path / "run"), *ARGV, "--evaluate.every-seconds", "0"]) == 143
+    assert not list(tmp_path.iterdir())
