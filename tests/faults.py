@@ -290,7 +290,12 @@ def killed_while_saving(where: Path, draw: random.Random, kills: int, write: Wri
     safe = inside = 0
     for number in range(kills):
         log = where.parent / f"{where.name} saving {number}.log"
-        killed(forked(partial(save_on_and_on, path, 10_000 * number + 1, write), log), draw.uniform(0.02, 0.3))
+        pid = forked(partial(save_on_and_on, path, 10_000 * number + 1, write), log)
+        time.sleep(draw.uniform(0.02, 0.3))
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until and not any(where.glob(f"{checkpoint.TEMPORARY}*")):
+            pass  # a save is short, and most of the time goes into checksums
+        killed(pid, draw.uniform(0, 0.01))
         said = log.read_text("utf-8").split("\n")[:-1]
         if not (said and said[-1].isdecimal()) and said:
             raise Broken(f"kill {number + 1}: {said[-1]}")

@@ -165,6 +165,16 @@ def test_resume_passes_over_a_damaged_checkpoint_and_says_so(
     assert "none of its 2 checkpoints is usable" in capsys.readouterr().err
 
 
+def test_tensorboard_has_every_update_once_after_a_resume(tmp_path: Path) -> None:
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    run = tmp_path / "run"
+    argv = ["--out", str(run), *ARGV[: ARGV.index("--save.no-tensorboard")], "--precision", "fp32"]
+    assert cli.main([*argv, "--minutes", "0.0001"]) == 0
+    assert cli.main(["--resume", str(run), "--minutes", "9"]) == 0
+    found = events.EventAccumulator(str(run / folder.TENSORBOARD)).Reload().Scalars("train/entropy")
+    assert [event.step for event in found] == list(range(1, UPDATES + 1))
+
+
 def test_a_finished_run_has_nothing_to_go_on_with(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--resume", str(whole)]) == 0
     assert "finished" in capsys.readouterr().out

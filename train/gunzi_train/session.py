@@ -277,7 +277,7 @@ def run(run_folder: Path, plan: Plan, group: Group, *, began: float | None = Non
         group.close()
         return code
     folder.cut_metrics(run_folder / folder.METRICS, session.learner.updates)
-    purge = session.learner.updates if plan.resume else None
+    purge = session.learner.updates + 1 if plan.resume else None  # the first row that is written again
     session.metrics = Metrics(run_folder, tensorboard=plan.config.save.tensorboard, purge=purge)
     session.progress = Progress()
     try:
