@@ -48,7 +48,7 @@ KEEP = 2
 SETTINGS = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8"]
 SETTINGS += ["--ppo.minibatch", "32", "--ppo.epochs", "1", "--schedule.updates", "50", "--precision", "fp32"]
 SETTINGS += ["--save.every-seconds", str(EVERY), "--save.keep", str(KEEP), "--save.no-tensorboard"]
-SETTINGS += ["--evaluate.every-seconds", "0"]
+SETTINGS += ["--evaluate.every-seconds", "0", "--save.curve-seconds", "0"]
 LIMIT = 120.0
 """Seconds that a process may take for what needs a few."""
 
@@ -147,6 +147,9 @@ def differences(whole: dict[str, Any], run: Path) -> list[str]:
     """The names of what differs between an uninterrupted run and another."""
     mine = left(run)
     differ = [name for name in sorted(whole.keys() | mine.keys()) if whole.get(name) != mine.get(name)]
+    if "files" in differ:
+        other = set(whole["files"]) ^ set(mine["files"])
+        differ[differ.index("files")] = f"files ({', '.join(sorted(other))})"
     return differ + (["more checkpoints than are kept"] if len(checkpoint.listing(run)) > KEEP else [])
 
 

@@ -21,6 +21,7 @@ from gunzi_train.logs import Metrics
 
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
 ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0"]
+ARGV += ["--save.curve-seconds", "0"]
 QUIET = [*ARGV, "--save.no-tensorboard"]
 FULL = Path("/dev/full")
 

@@ -24,6 +24,7 @@ from tests.faults import children
 STEPS, TIMEOUT = 16, 12
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", str(STEPS)]
 ARGV += ["--ppo.minibatch", "32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
+ARGV += ["--save.curve-seconds", "0"]
 ARGV += ["--schedule.updates", "4", "--processes", "2", "--timeout-seconds", str(TIMEOUT)]
 ALLOWED = TIMEOUT + 5 + 20
 """Seconds for the loss to be seen: the time limit, the search for the reason, and a busy machine."""

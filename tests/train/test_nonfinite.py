@@ -27,6 +27,7 @@ SMALL = Config(
 )
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
 ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
+ARGV += ["--save.curve-seconds", "0"]
 
 Plant = Callable[[Learner, pytest.MonkeyPatch, float], None]
 

@@ -21,6 +21,7 @@ from tests.test_workers_end import all_end
 
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
 ARGV += ["32", "--precision", "fp32", "--save.no-tensorboard", "--schedule.updates", "100000"]
+ARGV += ["--save.curve-seconds", "0"]
 MATCHES = ["--evaluate.every-seconds", "0.01", "--evaluate.deals", "2", "--evaluate.opponents", "uniform"]
 PLACES = {"update": (Learner, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
 

@@ -18,6 +18,7 @@ from tests.faults import forked, waited
 
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
 ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--schedule.updates", "2"]
+ARGV += ["--save.curve-seconds", "0"]
 NOBODY = 65534
 NO_NETWORK = ["unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 
