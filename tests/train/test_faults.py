@@ -68,7 +68,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "one bit of a weight": (lambda run: _save(run, 9, weight=1 + 2**-52), ["tensor w"]),
     "an update more": (lambda run: _save(run, 10), ["meta counters", "more checkpoints than are kept"]),
     "a row": (_row, ["log"]),
-    "a file that was left": (lambda run: (run / f"{checkpoint.TEMPORARY}7-x").touch(), [f"files ({checkpoint.TEMPORARY}7-x)"]),
+    "a file that was left": (lambda run: (run / ".saving-7-x").touch(), ["files (.saving-7-x)"]),
 }
 
 
