@@ -348,4 +348,4 @@ def test_a_signal_saves_and_leaves_nothing_behind(address: str, tmp_path: Path, 
     assert ray.cluster_resources()["CPU"] == 6, "the joined cluster is still there"
     while time.monotonic() < deadline and ray.available_resources()["CPU"] < cpus:
         time.sleep(0.1)
-    assert ray.available_resources()["CPU"] == cpus, "its actors are gone"
+    assert ray.available_resources()["CPU"] >= cpus, "its actors are gone"  # more, if another test's went late
