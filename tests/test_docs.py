@@ -84,7 +84,8 @@ def shell_lines(file: str) -> list[str]:
     return [line for line in clean if line and not line.startswith("#")]
 
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/proof.md", "docs/performance.md", "docs/leaderboard.md")
+PAGES = ("README.md", "CONTRIBUTING.md")
+PAGES += tuple(f"docs/{name}.md" for name in ("proof", "performance", "leaderboard", "machines"))
 PYTHON_BLOCKS = [body for page in PAGES for language, body in blocks(page) if language == "python"]
 COMMANDS = [line for page in PAGES for line in shell_lines(page)]
 GUNZI = [line for line in COMMANDS if line.startswith("gunzi ")]

@@ -45,6 +45,8 @@ LAYERS: list[set[str]] = [
 ]
 
 TORCH_ALLOWED = ("gunzi_agents.networks", "gunzi_agents.neural", "gunzi_train")
+# Ray unpickles what its processes send each other: whoever does not ask for --ray never loads it.
+RAY_ALLOWED = ("gunzi_train.actors", "gunzi_train.cluster")
 SHELL_LIBRARIES = {"gymnasium", "pettingzoo"}
 SHELLS = ("gunzi_env.aec", "gunzi_env.vector", "gunzi_env.solo", "gunzi_env.testing", "gunzi_env.adapters", "gunzi_env")
 
@@ -129,6 +131,9 @@ def test_torch_and_shell_libraries_stay_in_place(name: str) -> None:
     roots = {target.partition(".")[0] for target in imports(MODULES[name])}
     if not within(name, TORCH_ALLOWED):
         assert not roots & {"torch", "tensorboard"}, f"{name} imports torch"
+    if name not in RAY_ALLOWED:
+        assert "ray" not in roots, f"{name} imports Ray"
+        assert not imports(MODULES[name], at_once=True) & set(RAY_ALLOWED), f"{name} loads Ray"
     if name.startswith("gunzi_env") and not within(name, SHELLS):
         assert not roots & SHELL_LIBRARIES, f"{name} imports {roots & SHELL_LIBRARIES}"
 

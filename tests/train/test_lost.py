@@ -110,14 +110,13 @@ def test_it_ends_the_run_in_time(
     assert checkpoint.read(run / checkpoint.UNTRAINED)
 
 
-def test_with_several_lost_the_cause_is_named_and_all_are_heard(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_with_several_lost_the_cause_is_named_and_all_are_heard(capsys: pytest.CaptureFixture[str]) -> None:
     """Process 2 dies, and process 1 loses it."""
-    for rank, words in ((1, "process 1: process 1 of 3 lost the others"), (2, "KeyError: 3")):
-        (tmp_path / f"{rank}.log").write_text(words + "\n", "utf-8")
-    children = [SimpleNamespace(poll=lambda code=code: code) for code in (4, 1)]
-    error = Group(0, 3, children, tmp_path)._lost("closed")  # type: ignore[arg-type]
+    children = [
+        SimpleNamespace(poll=lambda code=code: code, said=lambda words=words: f"{words}\n", where="workers")
+        for code, words in ((4, "process 1: process 1 of 3 lost the others"), (1, "KeyError: 3"))
+    ]
+    error = Group(0, 3, children)._lost("closed")  # type: ignore[arg-type]
     assert isinstance(error, WorkerLost) and "process 2 of 3 was lost (exit code 1)" in str(error)
     said = capsys.readouterr().err
     assert "process 1 of 3 lost the others" in said and "KeyError: 3" in said

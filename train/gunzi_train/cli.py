@@ -7,11 +7,13 @@ line is printed.
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import shlex
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -36,11 +38,14 @@ if TYPE_CHECKING:
     import torch
 
 RUNS = "runs"
+TO_CHANGE = ("minutes", "ray.address")
+"""The settings that can be given again when a run goes on."""
 DESCRIPTION = """Train a bot by self-play (masked PPO, one network in all four seats).
 
 examples:
   gunzi train configs/train/demo.toml --run demo
   gunzi train --run mine --minutes 30 --processes 2 --ppo.lr 3e-4
+  gunzi train --run wide --minutes 30 --ray auto --ray.actors 8
   gunzi train --resume runs/mine
   gunzi train configs/train/demo.toml --dry-run
 
@@ -61,7 +66,7 @@ class RunOptions:
     """Folder of the run, instead of --run."""
     resume: str = ""
     """Go on with a run: its folder, one of its checkpoints, or "auto" for --run or --out if it was begun before.
-    A run goes on with its own settings; only --minutes can be given again. Going on from an
+    A run goes on with its own settings; only --minutes and --ray can be given again. Going on from an
     older checkpoint would remove the later ones: that is refused without --overwrite."""
     overwrite: bool = False
     """Remove an older run in the folder; with --resume CHECKPOINT, remove the checkpoints later than that one."""
@@ -146,21 +151,22 @@ def begin(run: Path, config: Config, command: RunOptions, began: float, stop: St
     if config.start:
         config = dataclasses.replace(config, net=_net_of(config.start, rules))
     if command.dry_run:
-        _check_agents(config, rules)
+        _check_needs(config, rules)
         print(json.dumps(configuration.as_dict(config), indent=2))
         return 0
     folders.check(run, overwrite=command.overwrite)  # now, for the imports that follow take seconds
-    _check_agents(config, rules)
+    _check_needs(config, rules)
     plan = Plan(config, rules, _bf16(config))
     stop.check()
-    lock = folders.prepare(run, overwrite=command.overwrite)
-    try:
-        return _train(run, plan, began, stop)
-    except (Interrupted, KeyboardInterrupt):
-        folders.discard(run)
-        raise
-    finally:
-        lock.release()
+    with _cluster(config, stop):
+        lock = folders.prepare(run, overwrite=command.overwrite)
+        try:
+            return _train(run, plan, began, stop)
+        except (Interrupted, KeyboardInterrupt):
+            folders.discard(run)
+            raise
+        finally:
+            lock.release()
 
 
 def to_resume(command: RunOptions, where: Path | None, base: Config, *, stands_alone: bool) -> Path | None:
@@ -175,10 +181,11 @@ def to_resume(command: RunOptions, where: Path | None, base: Config, *, stands_a
         raise ConfigError(
             "command line: --resume RUN stands alone: a run goes on in its folder and with its own settings"
         )
-    changed = [name for name in configuration.set_paths(command.settings, base) if name != "minutes"]
+    changed = [name for name in configuration.set_paths(command.settings, base) if name not in TO_CHANGE]
     if changed:
         raise ConfigError(
-            f"command line: a run goes on with its own settings; {changed[0]} cannot be changed, only --minutes can"
+            f"command line: a run goes on with its own settings; {changed[0]} cannot be changed, "
+            "only --minutes and --ray can"
         )
     return Path(command.resume)
 
@@ -190,8 +197,10 @@ def _net_of(start: str, rules: Rules) -> configuration.NetConfig:
     return folders.plan_of(found).config.net
 
 
-def _check_agents(config: Config, rules: Rules) -> None:
-    """Find a wrong name now, not at the first match."""
+def _check_needs(config: Config, rules: Rules) -> None:
+    """Find a wrong name now, not at the first match, and a missing library before anything is written."""
+    if config.ray.address and importlib.util.find_spec("ray") is None:
+        raise ConfigError("--ray needs Ray: pip install gunzi[distributed]")
     if config.opponent:
         registry.make(config.opponent, rules)
     for opponent in config.evaluate.opponents if config.evaluate.every_seconds else ():
@@ -215,31 +224,40 @@ def resume(given: Path, command: RunOptions, began: float, stop: Stop) -> int:
     print(f"gunzi {command.name}: going on with {given}", flush=True)
     if not run.is_dir():
         raise CheckpointError(given, "is not there")
-    plan, counters, said = _find(given, command.settings.minutes)  # before anything is written
+    plan, counters, said = _find(given, command.settings)  # before anything is written
     _later(given, run, counters, command.overwrite)
-    _check_agents(plan.config, plan.rules)
+    _check_needs(plan.config, plan.rules)
     if command.dry_run:
         print(*said, json.dumps(configuration.as_dict(plan.config), indent=2), sep="\n")
         return 0
-    lock = RunLock(run)
-    try:
-        for stale in sweep(run) + sweep(run / FOLDER) + sweep(run / folders.RECORDS):
-            print(f"removed {stale.name}, left by a process that was killed while saving", flush=True)
-        plan, counters, said = _find(given, command.settings.minutes)  # again: now nobody else writes here
-        print(*said, sep="\n", flush=True)
-        if counters["total"] and counters["updates"] >= counters["total"]:
-            print(f"its schedule of {counters['total']} updates is finished: nothing to do", flush=True)
-            return 0
-        stop.check()
-        _device(plan.config)
-        folders.clear(run, _later(given, run, counters, command.overwrite))
-        return _train(run, plan, began, stop)
-    finally:
-        lock.release()
+    with _cluster(plan.config, stop):
+        lock = RunLock(run)
+        try:
+            return _go_on(given, run, command, began, stop)
+        finally:
+            lock.release()
 
 
-def _find(given: Path, minutes: float) -> tuple[Plan, dict[str, Any], list[str]]:
-    """The newest usable checkpoint: its plan, its counters, and what to say of it and of damaged newer ones."""
+def _go_on(given: Path, run: Path, command: RunOptions, began: float, stop: Stop) -> int:
+    """Go on with a run whose folder is locked."""
+    for stale in sweep(run) + sweep(run / FOLDER) + sweep(run / folders.RECORDS):
+        print(f"removed {stale.name}, left by a process that was killed while saving", flush=True)
+    plan, counters, said = _find(given, command.settings)  # again: now nobody else writes here
+    print(*said, sep="\n", flush=True)
+    if counters["total"] and counters["updates"] >= counters["total"]:
+        print(f"its schedule of {counters['total']} updates is finished: nothing to do", flush=True)
+        return 0
+    stop.check()
+    _device(plan.config)
+    folders.clear(run, _later(given, run, counters, command.overwrite))
+    return _train(run, plan, began, stop)
+
+
+def _find(given: Path, settings: Config) -> tuple[Plan, dict[str, Any], list[str]]:
+    """The newest usable checkpoint: its plan, its counters, and what to say of it and of damaged newer ones.
+
+    Of ``settings`` count those that a run may go on with: minutes and the Ray cluster.
+    """
     found, damaged = load_checkpoint(given)
     counters = found.meta.get("counters")
     if not isinstance(counters, dict) or not {"updates", "hands", "decisions", "total", "seconds"} <= set(counters):
@@ -247,9 +265,14 @@ def _find(given: Path, minutes: float) -> tuple[Plan, dict[str, Any], list[str]]
     said = [f"passed over {error}" for error in damaged]
     said.append(f"from {found.path.name}: {counters['updates']} updates, {counters['hands']:,} hands")
     plan = folders.plan_of(found)
-    if minutes:
-        plan = dataclasses.replace(plan, config=dataclasses.replace(plan.config, minutes=minutes))
-    return plan, counters, said
+    config = plan.config
+    if config.ray.address:
+        said.append("with new tables: only runs without Ray go on bit for bit")
+    elif settings.ray.address:
+        raise ConfigError(f"{given}: was trained without --ray, and goes on without; --start begins with its weights")
+    ray = dataclasses.replace(config.ray, address=settings.ray.address or config.ray.address)
+    config = dataclasses.replace(config, minutes=settings.minutes or config.minutes, ray=ray)
+    return dataclasses.replace(plan, config=config), counters, said
 
 
 def _later(given: Path, run: Path, counters: dict[str, Any], overwrite: bool) -> list[Path]:
@@ -264,6 +287,15 @@ def _later(given: Path, run: Path, counters: dict[str, Any], overwrite: bool) ->
     return later
 
 
+def _cluster(config: Config, stop: Stop) -> AbstractContextManager[None]:
+    """The Ray cluster of a run, joined before anything is written; nothing where the run does without."""
+    if not config.ray.address:
+        return nullcontext()
+    from gunzi_train import cluster
+
+    return cluster.joined(config.ray, stop)
+
+
 def _train(run: Path, plan: Plan, began: float, stop: Stop) -> int:
     from gunzi_train import distributed, session
 
@@ -271,8 +303,20 @@ def _train(run: Path, plan: Plan, began: float, stop: Stop) -> int:
     folders.write_text(run / folders.CONFIG, json.dumps(plan.to_json(), indent=2) + "\n")
     print(f"{'bfloat16' if plan.bf16 else 'float32'} matrix products; Ctrl-C once saves and stops", flush=True)
     stop.check()
+    if plan.config.ray.address:
+        return _train_on_ray(run, plan, began, stop)
     group = distributed.start(run, plan.config.processes, plan.config.timeout_seconds)
     return session.run(run, plan, group, began=began, stop=stop)
+
+
+def _train_on_ray(run: Path, plan: Plan, began: float, stop: Stop) -> int:
+    from gunzi_train import actors, cluster, session
+
+    source = actors.Actors(plan)
+    try:
+        return session.run(run, plan, cluster.start(plan), began=began, stop=stop, source=source)
+    finally:
+        source.close()
 
 
 def say_stopped(command: RunOptions, run: Path) -> None:
@@ -314,7 +358,14 @@ def _device(config: Config) -> torch.device:
 
 def summary(config: Config) -> str:
     """Rules, processes and length of a run in words."""
-    processes = "1 process" if config.processes == 1 else f"{config.processes} processes"
+    processes = _many(config.processes, "process", "processes")
+    if config.ray.address:
+        learners, actors = _many(config.ray.learners, "learner"), _many(config.ray.actors, "actor")
+        processes = f"Ray ({config.ray.address}) with {actors} and {learners}"
     updates = [f"{config.schedule.updates} updates"] if config.schedule.updates else []
     minutes = [f"{config.minutes:g} minutes"] if config.minutes else []
     return f"rules {config.rules}, {processes}, {' or '.join(updates + minutes)}"
+
+
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count} {one if count == 1 else more or one + 's'}"

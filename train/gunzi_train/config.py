@@ -11,10 +11,13 @@ gunzi_train.config.ConfigError: config: unknown key collect.table; allowed: coll
 from __future__ import annotations
 
 import dataclasses
+import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import tyro
 
 from gunzi_env.rules import RulesError, load_rules
 
@@ -146,6 +149,22 @@ class SaveConfig:
 
 
 @dataclass(frozen=True)
+class RayConfig:
+    """Several machines, by Ray (extra ``distributed``): actors play, learners learn."""
+
+    address: Annotated[str, tyro.conf.arg(name="ray", prefix_name=False, metavar="auto|local|HOST:PORT")] = ""
+    """The Ray cluster to train on. auto: the one that RAY_ADDRESS or Ray itself finds, otherwise one that is started
+    here and ends with the run; local: always such a one; HOST:PORT: that of ``ray start --head``; "": without Ray."""
+    actors: int = _number(2, 1, 4096)
+    """Actors that play, ``collect.tables`` tables each; an update learns from as many rollouts."""
+    learners: int = _number(1, 1, 256)
+    """Learners that share the actors; their gradients are averaged."""
+    stale: int = _number(2, 0, 1000)
+    """By how many updates the weights that played may be older than those that learn; older rollouts are dropped. 0:
+    actors wait for the learner."""
+
+
+@dataclass(frozen=True)
 class Config:
     """A training run."""
 
@@ -160,7 +179,7 @@ class Config:
     """A run or checkpoint of the same rules: its weights, and the sizes of its network, are begun with. "": from
     scratch."""
     processes: int = _number(1, 1, 256)
-    """Processes that each play and learn; their gradients are averaged."""
+    """Processes that each play and learn; their gradients are averaged. With Ray these are ``ray.learners``."""
     minutes: float = _number(0.0, 0.0, 1e7)
     """Stop after this time, start included; 0: at the end of the schedule."""
     precision: Literal["auto", "fp32", "bf16"] = "auto"
@@ -169,7 +188,7 @@ class Config:
     """Where the network is computed: "auto" takes CUDA where torch finds it. A run that goes on elsewhere goes on, but
     not bit for bit as it would have."""
     timeout_seconds: float = _number(60.0, 1.0, 1e6)
-    """A process that does not answer for so long is lost."""
+    """A process that does not answer for so long is lost; an actor is replaced."""
     net: NetConfig = field(default_factory=NetConfig)
     collect: CollectConfig = field(default_factory=CollectConfig)
     ppo: PPOConfig = field(default_factory=PPOConfig)
@@ -177,6 +196,18 @@ class Config:
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
     save: SaveConfig = field(default_factory=SaveConfig)
+    ray: RayConfig = field(default_factory=RayConfig)
+
+    @property
+    def learners(self) -> int:
+        """Processes that learn."""
+        return self.ray.learners if self.ray.address else self.processes
+
+    @property
+    def decisions(self) -> int:
+        """Decisions of an update, of all processes together."""
+        players = self.ray.actors if self.ray.address else self.processes
+        return players * self.collect.tables * self.collect.steps
 
 
 def read_toml(path: str | Path) -> Config:
@@ -270,7 +301,23 @@ def check(config: Config, source: str = "config") -> Config:
         )
     if decisions > 1 << 24:
         raise ConfigError(f"{source}: collect.tables x collect.steps is {decisions}; allowed: up to {1 << 24}")
+    _check_ray(config, source)
     return config
+
+
+def _check_ray(config: Config, source: str) -> None:
+    ray = config.ray
+    if not re.fullmatch(r"(auto|local|[^\s/:]+:\d{1,5})?", ray.address):
+        raise ConfigError(f"{source}: ray.address is {ray.address!r}; allowed: auto, local, HOST:PORT")
+    if ray.actors % ray.learners:
+        raise ConfigError(
+            f"{source}: ray.actors is {ray.actors}, it must be a multiple of ray.learners ({ray.learners})"
+        )
+    if ray.address and config.decisions // ray.learners > 1 << 24:
+        raise ConfigError(
+            f"{source}: {config.decisions // ray.learners} decisions of an update for each learner "
+            f"(collect.tables x collect.steps x ray.actors / ray.learners); allowed: up to {1 << 24}"
+        )
 
 
 def check_end(config: Config, source: str = "config") -> None:

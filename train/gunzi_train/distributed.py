@@ -1,9 +1,9 @@
-"""Several symmetric processes on one machine: each plays and learns, and their gradients are averaged over gloo.
+"""Several symmetric processes: each plays and learns, and their gradients are averaged over gloo.
 
 Process 0 is the command itself. It starts the others as ``python -m gunzi_train.distributed FOLDER RANK ...``; they
 read the run folder's config.json and write what they have to say to ``workers/N.log`` there, which process 0 shows when
-one is lost.
-Nothing is pickled between them: only tensors travel, over the loopback device.
+one is lost. With Ray, on several machines, cluster.py starts them.
+Nothing is pickled between them: only tensors travel, on one machine over the loopback device.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,15 +35,60 @@ START_SECONDS = 60.0
 """A process may take so long to its first word, however little it may take later: torch is slow to import."""
 
 
+class Child(Protocol):
+    """Another process of the run, as the one that started it sees it."""
+
+    where: str
+    """Where to read more of what it said."""
+
+    def poll(self) -> int | None:
+        """Its exit code; None while it runs."""
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it ends within this time."""
+
+    def kill(self) -> None:
+        """End it at once, if it has not ended."""
+
+    def said(self) -> str:
+        """The end of what it said."""
+
+
+class Subprocess:
+    """A :class:`Child` on this machine."""
+
+    def __init__(self, command: list[str], environment: dict[str, str], log: Path) -> None:
+        self._log, self.where = log, str(log.parent)
+        with open(log, "wb") as file:
+            # Its own session: Ctrl-C in the terminal reaches process 0 alone, which saves and stops them all.
+            self._process = subprocess.Popen(command, stdout=file, stderr=file, env=environment, start_new_session=True)
+
+    def poll(self) -> int | None:
+        return self._process.poll()
+
+    def wait(self, seconds: float) -> bool:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return self._process.poll() is not None
+
+    def kill(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+
+    def said(self, limit: int = 20_000) -> str:
+        try:
+            return self._log.read_bytes()[-limit:].decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+
 class Group:
     """The processes of a run as one of them sees it. Without others every call returns what it was given."""
 
-    def __init__(
-        self, rank: int = 0, world: int = 1, children: list[subprocess.Popen[bytes]] | None = None, logs: Path = Path()
-    ) -> None:
+    def __init__(self, rank: int = 0, world: int = 1, children: Sequence[Child] = ()) -> None:
         self.rank, self.world = rank, world
-        self._children, self._logs = [] if children is None else children, logs
-        self._noted = time.monotonic()
+        self._children = children
 
     def mean_(self, tensor: Tensor) -> None:
         """Average a float tensor over the processes, in place."""
@@ -91,19 +136,13 @@ class Group:
         if self.world > 1 and dist.is_initialized():
             dist.destroy_process_group()
         for child in self._children:
-            try:
-                child.wait(10)
-            except subprocess.TimeoutExpired:
+            if not child.wait(10):
                 child.kill()
-                child.wait()
 
     def abort(self) -> None:
         """End the other processes at once."""
         for child in self._children:
-            if child.poll() is None:
-                child.kill()
-        for child in self._children:
-            child.wait()
+            child.kill()
 
     def _call(self, exchange: Callable[[], Any]) -> None:
         try:
@@ -117,7 +156,7 @@ class Group:
         while self._children and time.monotonic() < deadline and all(child.poll() is None for child in self._children):
             time.sleep(0.05)
         ended = [(rank, code) for rank, child in enumerate(self._children, 1) if (code := child.poll()) is not None]
-        said = {rank: _tail(self._logs / f"{rank}.log").strip() for rank, _ in ended}
+        said = {rank: self._children[rank - 1].said().strip() for rank, _ in ended}
         for rank, code in ended:
             for kind in (NonFinite, OpponentFault):
                 if code == kind.exit_code:
@@ -133,7 +172,7 @@ class Group:
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         if code == WorkerLost.exit_code:
             how += f"; {short}"
-        return WorkerLost(f"process {rank} of {self.world} was lost ({how}); see {self._logs}")
+        return WorkerLost(f"process {rank} of {self.world} was lost ({how}); see {self._children[rank - 1].where}")
 
 
 def start(folder: Path, world: int, timeout: float) -> Group:
@@ -142,21 +181,17 @@ def start(folder: Path, world: int, timeout: float) -> Group:
         return Group()
     logs = folder / LOGS
     meeting = logs / f"meeting-{os.getpid()}"
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    environment = os.environ | {"PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
-    children: list[subprocess.Popen[bytes]] = []
-    group = Group(0, world, children, logs)
+    environment = os.environ | {"PYTHONPATH": import_path(), "PYTHONFAULTHANDLER": "1"}
+    children: list[Child] = []
+    group = Group(0, world, children)
     try:
         logs.mkdir(exist_ok=True)
         meeting.unlink(missing_ok=True)
         for rank in range(1, world):
-            with open(logs / f"{rank}.log", "wb") as log:
-                module = ["-m", "gunzi_train.distributed"]
-                command = [sys.executable, *module, str(folder), str(rank), str(world), str(meeting)]
-                # Their own session: Ctrl-C in the terminal reaches process 0 alone, which saves and stops them all.
-                child = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
-            children.append(child)
-        group._call(lambda: _meet(meeting, 0, world, timeout))
+            module = [sys.executable, "-m", "gunzi_train.distributed"]
+            command = [*module, str(folder), str(rank), str(world), str(meeting)]
+            children.append(Subprocess(command, environment, logs / f"{rank}.log"))
+        meet(group, lambda: dist.FileStore(str(meeting), world), timeout)
     except OSError as error:
         group.abort()
         raise SaveError(f"{logs}: the other processes could not be started ({error.strerror})") from None
@@ -169,24 +204,35 @@ def start(folder: Path, world: int, timeout: float) -> Group:
     return group
 
 
-def _meet(meeting: Path, rank: int, world: int, timeout: float) -> None:
-    names = {name for _, name in socket.if_nameindex()} if hasattr(socket, "if_nameindex") else set()
-    for loopback in ("lo", "lo0"):
-        if loopback in names:  # without it gloo looks up the host's name, which fails where there is no network
-            os.environ["GLOO_SOCKET_IFNAME"] = loopback
-    store = dist.FileStore(str(meeting), world)
-    store.set(f"process {rank}", "is here")
-    store.wait([f"process {other}" for other in range(world)], timedelta(seconds=max(timeout, START_SECONDS)))
-    limit = timedelta(seconds=timeout)
-    dist.init_process_group("gloo", store=store, rank=rank, world_size=world, timeout=limit)
-    dist.all_reduce(torch.zeros(1))  # connects the pairs now
+def import_path() -> str:
+    """PYTHONPATH with which another process on this machine imports what this one does."""
+    return os.pathsep.join(entry for entry in sys.path if entry)
 
 
-def _tail(path: Path, limit: int = 20_000) -> str:
-    try:
-        return path.read_bytes()[-limit:].decode("utf-8", "replace")
-    except OSError:
-        return ""
+def meet(group: Group, make_store: Callable[[], dist.Store], timeout: float, *, loopback: bool = True) -> None:
+    """Connect the processes of a run, all of which call this.
+
+    Args:
+        group: of this process.
+        make_store: gives what they find each other by.
+        timeout: seconds that an exchange may take.
+        loopback: whether all are on this machine.
+    """
+
+    def exchange() -> None:
+        names = {name for _, name in socket.if_nameindex()} if hasattr(socket, "if_nameindex") else set()
+        for device in ("lo", "lo0"):
+            if loopback and device in names:
+                # Without it gloo looks up the host's name, which fails where there is no network.
+                os.environ["GLOO_SOCKET_IFNAME"] = device
+        store, world = make_store(), group.world
+        store.set(f"process {group.rank}", "is here")
+        store.wait([f"process {other}" for other in range(world)], timedelta(seconds=max(timeout, START_SECONDS)))
+        limit = timedelta(seconds=timeout)
+        dist.init_process_group("gloo", store=store, rank=group.rank, world_size=world, timeout=limit)
+        dist.all_reduce(torch.zeros(1))  # connects the pairs now
+
+    group._call(exchange)
 
 
 def worker(folder: str, rank: int, world: int, meeting: str) -> int:
@@ -197,8 +243,9 @@ def worker(folder: str, rank: int, world: int, meeting: str) -> int:
 
     plan = Plan.from_json(json.loads((Path(folder) / CONFIG).read_text("utf-8")))
     try:
-        _meet(Path(meeting), rank, world, plan.config.timeout_seconds)
-        return session.run(Path(folder), plan, Group(rank, world))
+        group = Group(rank, world)
+        meet(group, lambda: dist.FileStore(meeting, world), plan.config.timeout_seconds)
+        return session.run(Path(folder), plan, group)
     except TrainingError as error:
         print(f"process {rank}: {error}", file=sys.stderr, flush=True)
         return error.exit_code

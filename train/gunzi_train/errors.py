@@ -21,6 +21,12 @@ class SaveError(TrainingError):
     exit_code = 3
 
 
+class ClusterError(TrainingError):
+    """The Ray cluster cannot be reached or is too small."""
+
+    exit_code = 2
+
+
 class OpponentFault(TrainingError):
     """The bot that is trained against crashed or played what is not legal."""
 

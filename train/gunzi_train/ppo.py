@@ -25,7 +25,7 @@ from gunzi_train.device import choose
 from gunzi_train.distributed import Group
 from gunzi_train.errors import NonFinite
 from gunzi_train.precision import autocast, floats
-from gunzi_train.rollout import Against, Collector, HandStats, Rollout
+from gunzi_train.rollout import Against, Collector, HandStats, Rollout, Source
 
 VALUE_ROWS = 8192
 """Rows of a forward pass without gradient: large enough for the matrix units, small enough for the cache."""
@@ -50,10 +50,25 @@ def derived_seed(seed: int, *what: object) -> int:
     return int.from_bytes(digest[:8], "little") >> 2
 
 
-class Learner:
-    """The network, its optimiser and the tables of one process."""
+def make_collector(config: Config, rules: Rules, *stream: object) -> Collector:
+    """New tables; ``stream`` sets their deals and draws apart from those of all other streams of the run."""
+    options: dict[str, Any] = {
+        "seed": derived_seed(config.seed, "deals", *stream),
+        "privileged": config.net.critic != "shared",
+        "generator": torch.Generator().manual_seed(derived_seed(config.seed, "play", *stream)),
+    }
+    if not config.opponent:
+        return Collector(rules, config.collect, config.reward, **options)
+    opponent = registry.make(config.opponent, rules)
+    return Against(rules, config.collect, config.reward, opponent=opponent, **options)
 
-    def __init__(self, config: Config, rules: Rules, group: Group, *, bf16: bool) -> None:
+
+class Learner:
+    """The network, its optimiser, and the tables of one process or whatever else gives rollouts (``collector``)."""
+
+    def __init__(
+        self, config: Config, rules: Rules, group: Group, *, bf16: bool, collector: Source | None = None
+    ) -> None:
         self.config, self.rules, self.group, self.bf16 = config, rules, group, bf16
         self.device = choose(config.device, group.rank)
         first = torch.Generator().manual_seed(derived_seed(config.seed, "weights"))
@@ -62,20 +77,8 @@ class Learner:
         self.optimizer = torch.optim.Adam([self.weights], lr=config.ppo.lr, eps=1e-5, fused=True)
         self._fill_optimizer()
         self.generator = torch.Generator().manual_seed(derived_seed(config.seed, "minibatches", group.rank))
-        self.collector = self._collector()
+        self.collector: Source = collector or make_collector(config, rules, group.rank)
         self.updates = self.hands = self.decisions = 0  # of all processes together
-
-    def _collector(self) -> Collector:
-        config, rank = self.config, self.group.rank
-        options: dict[str, Any] = {
-            "seed": derived_seed(config.seed, "deals", rank),
-            "privileged": config.net.critic != "shared",
-            "generator": torch.Generator().manual_seed(derived_seed(config.seed, "play", rank)),
-        }
-        if not config.opponent:
-            return Collector(self.rules, config.collect, config.reward, **options)
-        opponent = registry.make(config.opponent, self.rules)
-        return Against(self.rules, config.collect, config.reward, opponent=opponent, **options)
 
     # --- one update -------------------------------------------------------------------------------
 
@@ -101,7 +104,7 @@ class Learner:
         self._require(weights=self.weights.detach())
 
         self.updates += 1
-        self.decisions += self.group.world * self.config.collect.tables * self.config.collect.steps
+        self.decisions += self.group.world * rollout.actions.size
         figures |= self._hand_figures(hands)
         return figures | {"lr": lr, "entropy_weight": bonus, "points_weight": points}
 
@@ -239,6 +242,11 @@ class Learner:
         self.hands += int(hands)
         return {f"hand_{name}": total / hands for name, total in sums.items()} if hands else {}
 
+    def source_figures(self) -> dict[str, float]:
+        """What the sources of all processes say for the log; to be called by all of them together."""
+        own = self.collector.figures()
+        return dict(zip(own, self.group.sum(np.array(list(own.values()))).tolist())) if own else {}
+
     # --- numbers that are none --------------------------------------------------------------------
 
     def _require(self, **arrays: Any) -> None:
@@ -285,12 +293,6 @@ class Learner:
     def counters(self) -> dict[str, int]:
         """Updates, hands and decisions so far."""
         return {"updates": self.updates, "hands": self.hands, "decisions": self.decisions}
-
-    @property
-    def opponent_identity(self) -> str:
-        """What the opponent is beyond its name, see :class:`gunzi_agents.base.Agent`; "" where there is nothing."""
-        opponent = self.collector.opponent if isinstance(self.collector, Against) else None
-        return str(getattr(opponent, "identity", ""))
 
     def start_from(self, weights: dict[str, npt.NDArray[Any]]) -> None:
         """Begin with the weights of another training; ``ValueError`` where they do not fit."""

@@ -1,4 +1,4 @@
-"""bfloat16 or float32: which of the two this machine multiplies faster."""
+"""How torch computes: its switches, and bfloat16 or float32, whichever this machine multiplies faster."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+
+def settle_torch() -> None:
+    """The switches of the process that results and speed hang on."""
+    # Parallel by processes: threads that wait for each other lose 5 to 20 times on a busy machine.
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
 
 
 def autocast(bf16: bool, device: torch.device) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ Floats = npt.NDArray[np.float32]
 
 _OPPONENT = np.uint64(0x6F70706F6E656E74)
 """Sets the opponent's keys apart from other hashes of the same deals."""
+FLAGS = ("seen", "hidden", "legal")
+"""The arrays of a rollout that hold nothing but 0 and 1, and nearly all of its bytes."""
 
 
 @dataclass
@@ -60,6 +63,20 @@ class Rollout:
             mine=np.ones((steps, tables), np.bool_),
         )
 
+    def packed(self) -> dict[str, npt.NDArray[Any]]:
+        """Copies of the arrays by name for a journey, flags as bits: about an eighth of the bytes."""
+        return {
+            f.name: np.packbits(array, axis=-1) if f.name in FLAGS else array.copy()
+            for f in dataclasses.fields(self)
+            for array in (getattr(self, f.name),)
+        }
+
+    def unpack(self, tables: slice, packed: dict[str, npt.NDArray[Any]]) -> None:
+        """Put what :meth:`packed` gave in the place of some tables."""
+        for name, array in packed.items():
+            own = getattr(self, name)
+            own[:, tables] = np.unpackbits(array, axis=-1, count=own.shape[-1]) if name in FLAGS else array
+
 
 @dataclass
 class HandStats:
@@ -78,11 +95,35 @@ class HandStats:
         return np.array([getattr(self, name) for name in self.NAMES], np.float64)
 
 
+class Source(Protocol):
+    """Where a learner's rollouts come from: a :class:`Collector` in its own process, or actors (actors.py)."""
+
+    share: float
+    """Of the decisions that are the network's."""
+    opponent_identity: str
+    """What the opponent is beyond its name, see :class:`gunzi_agents.base.Agent`; "" where there is nothing."""
+
+    def collect(self, net: ActorCritic, bf16: bool) -> tuple[Rollout, HandStats]:
+        """The next rollout, of the same size each time, and the hands that ended in it."""
+
+    def where(self) -> str:
+        """How far it is, in words."""
+
+    def figures(self) -> dict[str, float]:
+        """For the log, to be added up over the learners."""
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """What a checkpoint keeps."""
+
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go on from :meth:`state`; ``ValueError`` where it does not fit."""
+
+
 class Collector:
     """Plays the tables of one process, on and on; a hand may last over several rollouts."""
 
     share = 1.0
-    """Of the decisions that are the network's."""
+    opponent_identity = ""
 
     def __init__(
         self,
@@ -204,6 +245,10 @@ class Collector:
             f"ply {int(self.plies[n])}"
         )
 
+    def figures(self) -> dict[str, float]:
+        """Nothing: it never fails without ending the run."""
+        return {}
+
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Everything that the next rollout depends on, besides the network."""
         return {
@@ -232,6 +277,7 @@ class Against(Collector):
     def __init__(self, *args: Any, opponent: Agent, **options: Any) -> None:
         super().__init__(*args, **options)
         self.opponent = opponent
+        self.opponent_identity = str(getattr(opponent, "identity", ""))
         opponent.reset()
         self.team = np.arange(self.config.tables) & 1
         """Of the network at each table."""

@@ -9,21 +9,26 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from gunzi_agents import checkpoint
 from gunzi_eval.intervals import Interval
 from gunzi_train import evaluate, folder, samples
 from gunzi_train.curve import Curve
 from gunzi_train.distributed import Group
+from gunzi_train.errors import Interrupted
 from gunzi_train.folder import Plan
 from gunzi_train.logs import Metrics
 from gunzi_train.ppo import Learner, derived_seed
+from gunzi_train.precision import settle_torch
 from gunzi_train.progress import Progress, Status, sentence
+from gunzi_train.rollout import Source
 from gunzi_train.signals import Stop
+
+if TYPE_CHECKING:
+    from gunzi_train.actors import Actors
 
 FIRST_MATCH = 5.0
 """Seconds until the first match against the rule bots."""
@@ -33,10 +38,10 @@ GO_ON, DONE = 0, 1
 class Session:
     """The loop of one process; :func:`run` is its whole life."""
 
-    def __init__(self, run_folder: Path, plan: Plan, group: Group, began: float) -> None:
+    def __init__(self, run_folder: Path, plan: Plan, group: Group, began: float, source: Source | None = None) -> None:
         self.folder, self.plan, self.group, self.began = run_folder, plan, group, began
         self.config = plan.config
-        self.learner = Learner(plan.config, plan.rules, group, bf16=plan.bf16)
+        self.learner = Learner(plan.config, plan.rules, group, bf16=plan.bf16, collector=source)
         self.total = plan.config.schedule.updates  # 0 until the speed is known
         self.seconds = 0.0  # of earlier sessions
         self.measured: dict[str, dict[str, Interval]] = {}
@@ -67,8 +72,11 @@ class Session:
         if not self.plan.resume:
             self._save(self.folder / checkpoint.UNTRAINED)
         while not code:
-            figures = self.learner.update(self.total)
-            self._note(figures)
+            try:
+                figures = self.learner.update(self.total)
+            except Interrupted as error:  # while it waited for actors
+                return self._give_up(error)
+            self._note(figures, self.learner.source_figures())
             code, save, play, self.total = (int(x) for x in self.group.tell(self._decide(stop)))
             self.finished = code == DONE
             if play:
@@ -80,6 +88,13 @@ class Session:
         if self.progress is not None:  # once more, with the last match in it
             self.progress.show(self._status(time.monotonic(), done=code == DONE), force=True)
         return 0 if code == DONE else code
+
+    def _give_up(self, error: Interrupted) -> int:
+        """Save the run as it was before an update that was interrupted; returns the exit code."""
+        if self.group.world > 1:
+            raise error  # the others wait elsewhere and do not give what belongs into a checkpoint
+        self._save(self.folder / checkpoint.FOLDER / checkpoint.file_name(self.learner.updates))
+        return error.exit_code
 
     def _decide(self, stop: Stop | None) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Process 0: [exit code or DONE, save, match, length of the schedule]; what others put here is overwritten."""
@@ -113,7 +128,7 @@ class Session:
 
     # --- telling ----------------------------------------------------------------------------------
 
-    def _note(self, figures: dict[str, float]) -> None:
+    def _note(self, figures: dict[str, float], elsewhere: dict[str, float]) -> None:
         if self.metrics is None or self.progress is None:
             return
         now, learner = time.monotonic(), self.learner
@@ -125,7 +140,8 @@ class Session:
             "decisions_per_s": learner.decisions * share / spent,
         }
         counters = {"update": learner.updates, "hands": learner.hands, "decisions": learner.decisions}
-        self.metrics.write(counters | {"train": figures, "speed": speed}, learner.updates)
+        row = counters | {"train": figures, "speed": speed}
+        self.metrics.write(row | ({"ray": elsewhere} if elsewhere else {}), learner.updates)
         self.speed, self.figures = speed, figures
         self.progress.show(self._status(now))
 
@@ -221,7 +237,7 @@ class Session:
             "finished": self.finished,
         }
         network = vars(self.learner.net.shape).copy()
-        shared, identity = self.learner.shared_state(), self.learner.opponent_identity
+        shared, identity = self.learner.shared_state(), self.learner.collector.opponent_identity
         folder.save(path, self.plan, network, counters, shared, own, identity, match)
         folder.prune(self.folder, self.config.save.keep)
 
@@ -235,7 +251,7 @@ class Session:
 
     def _resume(self) -> None:
         found = checkpoint.read(self.plan.resume)
-        folder.require_opponent(found, self.learner.opponent_identity)
+        folder.require_opponent(found, self.learner.collector.opponent_identity)
         counters = found.meta["counters"]
         try:
             self.learner.restore(found.tensors, folder.own_state(found, self.group.rank), counters)
@@ -251,14 +267,15 @@ class Session:
                 print(f"passed over {error}", flush=True)
 
 
-def settle_torch() -> None:
-    """The switches of the process that results and speed hang on."""
-    # Parallel by processes: threads that wait for each other lose 5 to 20 times on a busy machine.
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-
-
-def run(run_folder: Path, plan: Plan, group: Group, *, began: float | None = None, stop: Stop | None = None) -> int:
+def run(
+    run_folder: Path,
+    plan: Plan,
+    group: Group,
+    *,
+    began: float | None = None,
+    stop: Stop | None = None,
+    source: Actors | None = None,
+) -> int:
     """Train as one process of ``group``; returns the exit code. Typed errors (errors.py) are passed on.
 
     Args:
@@ -267,11 +284,12 @@ def run(run_folder: Path, plan: Plan, group: Group, *, began: float | None = Non
         group: the processes.
         began: when the command started, by ``time.monotonic``; minutes count from there.
         stop: for process 0, which tells the others: the signals so far and to come.
+        source: the actors that play for this process; None where it plays itself.
     """
     if stop is not None:
         stop.abort = group.abort
     settle_torch()
-    session = Session(run_folder, plan, group, time.monotonic() if began is None else began)
+    session = Session(run_folder, plan, group, time.monotonic() if began is None else began, source)
     if group.rank:
         code = session.loop(None)
         group.close()
@@ -280,6 +298,8 @@ def run(run_folder: Path, plan: Plan, group: Group, *, began: float | None = Non
     purge = session.learner.updates + 1 if plan.resume else None  # the first row that is written again
     session.metrics = Metrics(run_folder, tensorboard=plan.config.save.tensorboard, purge=purge)
     session.progress = Progress()
+    if source is not None:
+        source.say, source.stop = session.progress.say, stop
     try:
         code = session.loop(stop)
         group.close()

@@ -22,6 +22,11 @@ class Stop:
         """What ends the other processes; without it the second signal raises KeyboardInterrupt."""
         self._before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
 
+    def take_back(self) -> None:
+        """Note the signals again after a library has put a handler of its own in place."""
+        for number in self._before:
+            signal.signal(number, self._note)
+
     def _note(self, number: int, frame: Any) -> None:
         if not self.code:
             self.code = 128 + number
