@@ -73,7 +73,7 @@ def test_python_m_eval_is_the_same_command() -> None:
 def test_unknown_command_is_refused_with_the_list() -> None:
     run = gunzi("arean")
     assert run.returncode == 2
-    assert run.stderr.startswith("gunzi: unknown command 'arean'; commands: arena, bench, demo")
+    assert run.stderr.startswith("gunzi: unknown command 'arean'; commands: arena, bench, compare, demo")
     assert run.stderr.count("\n") == 1
 
 

@@ -21,7 +21,7 @@ from gunzi_train.errors import WorkerLost
 from gunzi_train.ppo import derived_seed
 from tests.faults import children
 
-STEPS, TIMEOUT = 16, 12
+STEPS, TIMEOUT = 16, 25
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", str(STEPS)]
 ARGV += ["--ppo.minibatch", "32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
 ARGV += ["--save.curve-seconds", "0"]

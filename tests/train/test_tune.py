@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import numpy as np
@@ -104,9 +105,12 @@ def test_weights_go_into_the_file_in_their_places() -> None:
     tables = {"LEAD": expert_weights.LEAD, "FOLLOW": expert_weights.FOLLOW}
     assert rewritten(text, tables) == text
     other = {**expert_weights.LEAD, "single": (0.5,) * 9}
-    scope: dict[str, object] = {}
-    exec(rewritten(text, {"LEAD": other}), scope)
-    assert scope["LEAD"] == other and scope["FOLLOW"] == expert_weights.FOLLOW
+    tables = {
+        part.target.id: ast.literal_eval(part.value)
+        for part in ast.parse(rewritten(text, {"LEAD": other})).body
+        if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name) and part.value is not None
+    }
+    assert tables == {"LEAD": other, "FOLLOW": expert_weights.FOLLOW}
     with pytest.raises(ValueError, match="'nothing' stands 0 times"):
         rewritten(text, {"LEAD": {"nothing": (1.0,)}})
 
