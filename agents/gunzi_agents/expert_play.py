@@ -7,7 +7,8 @@ against the threshold (R9). All is counted in points.
 
 The weights (:mod:`gunzi_agents.expert_weights`) were found by self-play, see there. Some plays look like slips:
 the partner's sure trick overtaken to have the lead, points thrown on a lost trick to keep a shape. Each was forbidden,
-or made dearer, in 4,096 duplicate deals against the bot as it is: none gained, most lost.
+or made dearer, in 4,096 duplicate deals against the bot as it is: no trial gained levels, and five of the thirteen had
+their whole interval below 0.
 
 Arrays as in :mod:`gunzi_agents.reading`: slots first, decisions last.
 """

@@ -7,12 +7,11 @@ import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import torch
 
 from gunzi_agents import checkpoint
 from gunzi_train import cli, folder, logs
@@ -26,12 +25,7 @@ QUIET = [*ARGV, "--save.no-tensorboard"]
 FULL = Path("/dev/full")
 
 
-@pytest.fixture(autouse=True)
-def _as_before() -> Generator[None]:
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(False)
+pytestmark = pytest.mark.usefixtures("torch_as_before")
 
 
 @contextmanager

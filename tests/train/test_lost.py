@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import torch
-import torch.distributed as dist
 
 from gunzi_agents import checkpoint
 from gunzi_train import cli
@@ -82,14 +79,7 @@ FAULTS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _as_before() -> Generator[None]:
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(False)
-    if dist.is_initialized():
-        dist.destroy_process_group()
+pytestmark = pytest.mark.usefixtures("torch_as_before")
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -7,11 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-import torch
 
 from gunzi_agents import checkpoint
 from gunzi_train import cli, evaluate, folder
@@ -26,12 +24,7 @@ MATCHES = ["--evaluate.every-seconds", "0.01", "--evaluate.deals", "2", "--evalu
 PLACES = {"update": (Learner, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
 
 
-@pytest.fixture(autouse=True)
-def _as_before() -> Generator[None]:
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(False)
+pytestmark = pytest.mark.usefixtures("torch_as_before")
 
 
 @pytest.mark.parametrize("place", PLACES)

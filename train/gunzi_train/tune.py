@@ -55,7 +55,7 @@ class Tune:
     """
 
     minutes: float = 60.0
-    """How long; an hour on one core makes about 40,000 hands."""
+    """How long."""
     rules: str = "dalian"
     """A preset or a TOML file."""
     tables: int = 1024
