@@ -212,7 +212,7 @@ def _by_phase(t: Tables, g: Index) -> Iterator[tuple[Phase, Index]]:
         return
     early = (phase < _LEAD).nonzero()[0]
     early_phase = phase[early]
-    for p in _PHASES[:_LEAD]:
+    for p in _PHASES[:_LEAD] if len(early) else ():
         places = early[(early_phase == p).nonzero()[0]]
         if len(places):
             yield p, places

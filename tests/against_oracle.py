@@ -138,9 +138,7 @@ def oracle_fields(o: Oracle, like: dict[str, Any]) -> dict[str, Any]:
     if o.result is not None:
         ended = o.result["match_winner"] is not None
         keys = ("score", "dug", "gain", "match_winner", "next_dealer", "blood", "levels")
-        out["result"] = {
-            k: None if ended and k in ("levels", "blood", "next_dealer") else o.result[k] for k in keys
-        }
+        out["result"] = {k: None if ended and k in ("levels", "blood", "next_dealer") else o.result[k] for k in keys}
     return {key: out[key] for key in like}
 
 

@@ -6,6 +6,7 @@ line of the engine: two programs that agree and were written apart are unlikely 
 Faces are 0..53: suit * 13 + rank - 2 with suits S H C D and ranks 2..14, then 52 the small and 53 the big joker.
 `rules` is any object that has the options of R10 as attributes.
 """
+
 from __future__ import annotations
 
 from bisect import insort

@@ -89,6 +89,23 @@ def _held(lacks: Floats) -> Floats:
     return np.subtract(1, lacks, out=lacks)
 
 
+_RUN = 9
+"""Slots added up one after the other, six runs of them."""
+
+
+def _add_up(values: Floats) -> None:
+    """Running totals over the slots of ``float32[D, 54, B]``, in place.
+
+    Row by row, since cumsum goes along the long stride, ten times as slow in large batches; and in runs of slots at
+    once, then run by run, since in small ones it is the number of calls that costs.
+    """
+    runs = values.reshape(len(values), -1, _RUN, values.shape[-1])
+    for i in range(1, _RUN):
+        runs[:, :, i] += runs[:, :, i - 1]
+    for run in range(1, NUM_SLOTS // _RUN):
+        runs[:, run] += runs[:, run - 1, -1:]
+
+
 def counts(cards: Words) -> Counts:
     """Copies of each slot, ``uint64[D, B]`` to ``int8[54, B]``."""
     return np.ascontiguousarray(unpack(cards).sum(axis=0, dtype=np.int8).T)
@@ -122,7 +139,6 @@ class Reading:
         self.cards: Words = planes.add(view.hand, view.pending)  # [D, B] what I hold, half-made choices undone
         self.mine: Counts = counts(self.cards)  # [54, B]
         self.unseen: Words = unseen_cards(view)
-        self._chances: dict[int, tuple[Floats, Floats]] = {}
 
     def by_slot(self, of_suit: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Values by suit, ``[4, B]``, spread over the slots: ``[54, B]``."""
@@ -166,14 +182,19 @@ class Reading:
         steps = (self.shares * _STEPS + 0.5).astype(np.intp) * (self.decks + 1)
         return steps, known, free
 
-    def _chances_of(self, seat: int) -> tuple[Floats, Floats]:
+    @cached_property
+    def _chances(self) -> tuple[Floats, Floats]:
+        """:meth:`over` and :meth:`ruffs` of the three others, ``float32[3, D, 54, B]`` and ``float32[3, D, B]``."""
         steps, known, free = self._steps
-        index = (self.by_slot(steps[seat]) + free) * (self.decks + 1) + known[seat]
+        index = np.empty((3, NUM_SLOTS, len(self.row)), np.intp)
+        for seat in (NEXT, PARTNER, PREVIOUS):
+            at = (self.by_slot(steps[seat]) + free) * (self.decks + 1) + known[seat]
+            index[seat - 1] = at[::-1]
         # sums[:, i]: log of the chance that none of the i highest slots is held m times
-        sums = np.zeros((self.decks, NUM_SLOTS + 1, len(self.row)), np.float32)
-        _misses(self.decks).take(index[::-1], axis=1, out=sums[:, 1:], mode="clip")
-        for i in range(2, NUM_SLOTS + 1):  # a row at a time: cumsum goes along the long stride, ten times as slow
-            sums[:, i] += sums[:, i - 1]
+        sums = np.zeros((self.decks * 3, NUM_SLOTS + 1, len(self.row)), np.float32)
+        apart = sums.reshape(self.decks, 3, NUM_SLOTS + 1, len(self.row))
+        _misses(self.decks).take(index, axis=1, out=apart[:, :, 1:], mode="clip")
+        _add_up(sums[:, 1:])
         beats, end = (NUM_SLOTS - table[:, self._level] for table in (self._order.beats, self._order.end))
         if self._order.same:
             higher = sums.take(beats[:, 0], axis=1)
@@ -181,20 +202,15 @@ class Reading:
         else:
             higher = np.take_along_axis(sums, beats[None], axis=1) - np.take_along_axis(sums, end[None], axis=1)
         trumps = sums[:, NUM_SLOTS - self.first_trump, self.row]
-        return _held(higher), _held(trumps)
+        return _held(higher).reshape(self.decks, 3, NUM_SLOTS, -1), _held(trumps).reshape(self.decks, 3, -1)
 
     def over(self, seat: int) -> Floats:
         """The chance that a seat has m copies of a higher card of the slot's suit, ``float32[D, 54, B]``."""
-        return self._of(seat)[0]
+        return self._chances[0][:, seat - 1]
 
     def ruffs(self, seat: int) -> Floats:
         """The chance that a seat has m equal trumps, ``float32[D, B]``."""
-        return self._of(seat)[1]
-
-    def _of(self, seat: int) -> tuple[Floats, Floats]:
-        if seat not in self._chances:
-            self._chances[seat] = self._chances_of(seat)
-        return self._chances[seat]
+        return self._chances[1][:, seat - 1]
 
     @cached_property
     def holds(self) -> Floats:

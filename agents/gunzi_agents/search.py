@@ -36,8 +36,10 @@ Keys = npt.NDArray[np.uint64]
 SEARCHED = (Phase.JOKERS, Phase.LEAD, Phase.FOLLOW)
 """Where a single action decides; elsewhere (bids, sets of cards to give or bury) the base bot's move stands."""
 
-ROUND = 8
-"""Worlds drawn at a time. After each round the candidates that are clearly no better are given up."""
+ROUND = 32
+"""Worlds drawn at a time. After each round the candidates that are clearly no better are given up. At one table it is
+the steps of a hand that cost, however many tables take them: in smaller rounds an answer would take as many times as
+long."""
 MOST_TABLES = 16384
 """Tables played at a time: 2.4 kB each."""
 
@@ -62,7 +64,7 @@ class Budget:
     """How much is searched, and when the base bot's move is overridden."""
 
     worlds: int = 32
-    """At most so many worlds a decision, in rounds of 8."""
+    """At most so many worlds a decision, in rounds of 32."""
     candidates: int = 4
     """At most so many actions, the base bot's own among them."""
     confidence: float = 1.5

@@ -129,9 +129,7 @@ def test_where_there_are_no_runs_it_says_so(tmp_path: Path, capsys: pytest.Captu
         runs_cmd.main(["--folder", str(tmp_path / "none")])
 
 
-def test_names_are_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_are_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither rich's markup nor a terminal's commands, wherever a name comes from."""
     bad = "[red]\x1b[31m\x07"
     monkeypatch.chdir(tmp_path)
