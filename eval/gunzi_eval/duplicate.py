@@ -144,18 +144,29 @@ def _name(tables: Tables, table: int, action: int) -> str:
     return f"{action} ({tables.actions.name(action, int(tables.level[table]), max(int(tables.trump[table]), 0))})"
 
 
-def _play_hands(seats: _Seating, tables: Tables, plies: npt.NDArray[np.int64]) -> None:
-    """Play every table to the end of its hand; ``plies`` counts each table's decisions."""
+def _play_hands(
+    seats: _Seating, tables: Tables, plies: npt.NDArray[np.int64], watch: Callable[[], object] = lambda: None
+) -> None:
+    """Play every table to the end of its hand; ``plies`` counts each table's decisions, ``watch`` is called before."""
     while (live := tables.phase != Phase.OVER).any():
+        watch()
         actions = _decide(seats, tables, plies)
         plies += live
         engine.step(tables, actions, skip_forced=True)
 
 
 def hands_of_block(
-    agents: tuple[Agent, Agent], rules: Rules, deals: npt.NDArray[np.uint64], seed: int, rotations: int = 1
+    agents: tuple[Agent, Agent],
+    rules: Rules,
+    deals: npt.NDArray[np.uint64],
+    seed: int,
+    rotations: int = 1,
+    watch: Callable[[], object] = lambda: None,
 ) -> Hands:
-    """Play deals by number (uint64[n]), each at 2 * ``rotations`` tables, as one batch; agents are reset before."""
+    """Play deals by number (uint64[n]), each at 2 * ``rotations`` tables, as one batch; agents are reset before.
+
+    ``watch`` is called before each round of decisions; what it raises ends the block.
+    """
     for agent in agents:
         agent.reset()
     seats = _Seating.of(agents, deals, seed, _HANDS, rotations)
@@ -165,7 +176,7 @@ def hands_of_block(
     levels, dealer, blood = starts.sample(rules, start_keys(tables, everyone))
     rotated = {"draw": _moved_on(rules, shuffle(tables, everyone), seats.rotation)} if rotations > 1 else {}
     engine.begin_hand(tables, everyone, levels=levels, dealer=dealer, blood=blood, **rotated)
-    _play_hands(seats, tables, np.zeros(tables.num, np.int64))
+    _play_hands(seats, tables, np.zeros(tables.num, np.int64), watch)
     return Hands.of(tables, seats.team, len(deals))
 
 
@@ -178,11 +189,6 @@ def _moved_on(rules: Rules, draw: npt.NDArray[np.uint8], seats: npt.NDArray[np.u
     out = np.where(draw < rules.num_dealt, moved, draw)
     out.sort(axis=1)  # copies in dealing order, as the deal has them
     return out
-
-
-def play_block(agents: tuple[Agent, Agent], rules: Rules, deals: npt.NDArray[np.uint64], seed: int) -> Figures:
-    """Play deals by number (uint64[n]) twice each, as one batch; agents are reset before."""
-    return hands_of_block(agents, rules, deals, seed).figures()
 
 
 def block_size(*agents: Agent) -> int:

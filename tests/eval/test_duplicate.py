@@ -13,7 +13,7 @@ from gunzi_env.deal import deck_of_draw, mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval import duplicate
-from gunzi_eval.duplicate import AgentFault, blocks, play, play_block, play_hands, play_matches
+from gunzi_eval.duplicate import AgentFault, blocks, hands_of_block, play, play_hands, play_matches
 from gunzi_eval.hands import Figures, Hands
 
 RULES = Rules.preset("dalian")
@@ -73,9 +73,9 @@ def test_exchanging_the_agents_mirrors_every_deal() -> None:
 
 
 def test_a_deal_is_the_same_alone_and_in_a_block() -> None:
-    whole = values(play_block((Uniform(), Lowest()), RULES, np.arange(12, dtype=np.uint64), seed=5))
+    whole = values(hands_of_block((Uniform(), Lowest()), RULES, np.arange(12, dtype=np.uint64), seed=5).figures())
     for deal in (0, 7, 11):
-        alone = values(play_block((Uniform(), Lowest()), RULES, np.array([deal], np.uint64), seed=5))
+        alone = values(hands_of_block((Uniform(), Lowest()), RULES, np.array([deal], np.uint64), seed=5).figures())
         np.testing.assert_array_equal(alone[:, 0], whole[:, deal])
 
 
@@ -103,7 +103,7 @@ def test_both_tables_of_a_deal_have_the_same_cards_and_state(monkeypatch: pytest
 
     real = engine.begin_hand
     monkeypatch.setattr(engine, "begin_hand", begin_hand)
-    play_block((Uniform(), Lowest()), RULES, np.arange(6, dtype=np.uint64), seed=9)
+    hands_of_block((Uniform(), Lowest()), RULES, np.arange(6, dtype=np.uint64), seed=9)
     tables = begun[0]
     for deal in range(6):
         assert tables.hash64(deal) == tables.hash64(deal + 6)
@@ -113,7 +113,7 @@ def test_both_tables_of_a_deal_have_the_same_cards_and_state(monkeypatch: pytest
 
 def test_the_two_sides_sit_in_both_teams_and_keys_do_not_know_them() -> None:
     spy, other = Spy(), Spy()
-    play_block((spy, other), RULES, np.arange(3, dtype=np.uint64), seed=2)
+    hands_of_block((spy, other), RULES, np.arange(3, dtype=np.uint64), seed=2)
     assert spy.resets == other.resets == 1
     for first, second in zip(spy.keys, other.keys):
         # the same policy on both sides: what one side is asked at one table the other is asked at the exchanged one
@@ -225,27 +225,27 @@ class Answers(Lowest):
 @pytest.mark.parametrize("answer", [-1, 184, 10**6, 0])
 def test_illegal_actions_are_named(answer: int) -> None:
     with pytest.raises(AgentFault, match=r"agent 'cheat' returned the illegal action .* in phase \w+, deal 3, seat \d"):
-        play_block((Uniform(), Answers(answer)), RULES, np.array([3], np.uint64), seed=1)
+        hands_of_block((Uniform(), Answers(answer)), RULES, np.array([3], np.uint64), seed=1)
 
 
 @pytest.mark.parametrize("answer", [None, "S3", 1.5, np.zeros(1), np.zeros((1, 1), int), [True], np.zeros(99, int)])
 def test_answers_of_another_form_are_named(answer: object) -> None:
     with pytest.raises(AgentFault, match=r"agent 'cheat' returned .*, expected int32"):
-        play_block((Answers(answer), Uniform()), RULES, np.array([0], np.uint64), seed=1)
+        hands_of_block((Answers(answer), Uniform()), RULES, np.array([0], np.uint64), seed=1)
 
 
 def test_crashes_are_named_and_keep_their_exit_code() -> None:
     with pytest.raises(AgentFault, match="agent 'crasher' crashed: KeyError: 'lost'") as error:
-        play_block((Crasher(), Uniform()), RULES, np.array([0], np.uint64), seed=1)
+        hands_of_block((Crasher(), Uniform()), RULES, np.array([0], np.uint64), seed=1)
     assert error.value.exit_code == 2
     with pytest.raises(AgentFault, match="not finite") as error:
-        play_block((Uniform(), NotFinite()), RULES, np.array([0], np.uint64), seed=1)
+        hands_of_block((Uniform(), NotFinite()), RULES, np.array([0], np.uint64), seed=1)
     assert error.value.exit_code == 5
 
 
 def test_keys_are_hashes_of_seed_deal_seat_and_ply() -> None:
     spy = Spy()
-    play_block((spy, Uniform()), RULES, np.array([4], np.uint64), seed=2)
+    hands_of_block((spy, Uniform()), RULES, np.array([4], np.uint64), seed=2)
     deal = mix(np.uint64(2), np.uint64(1), np.array([4], np.uint64))
     seat = np.concatenate(spy.seats)[0]
     candidates = mix(deal, np.int8(seat), np.arange(60))

@@ -5,6 +5,7 @@ A few dozen deals in one batch, shared by the processes. Nothing here touches wh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,24 +14,50 @@ from gunzi_agents import registry
 from gunzi_agents.networks import ActorCritic
 from gunzi_agents.neural import NeuralAgent
 from gunzi_env.rules import Rules
-from gunzi_eval.duplicate import play_block
+from gunzi_eval.duplicate import hands_of_block
 from gunzi_eval.intervals import Interval, mean_interval, share_interval
 from gunzi_train.distributed import Group
+from gunzi_train.errors import Interrupted
 from gunzi_train.history import FIGURES
 
 
-def match(net: ActorCritic, opponent: str, rules: Rules, *, seed: int, deals: int, group: Group) -> dict[str, Interval]:
+def match(
+    net: ActorCritic,
+    opponent: str,
+    rules: Rules,
+    *,
+    seed: int,
+    deals: int,
+    group: Group,
+    signalled: Callable[[], int] = lambda: 0,
+) -> dict[str, Interval]:
     """Levels per hand, points per hand and share of hands won by ``net`` against an agent, each deal played twice.
 
     The processes of ``group`` share the deals; each gets the whole result. The same ``seed`` gives the same deals.
+    ``signalled`` gives the exit code for a signal that came to this process, 0 for none.
+
+    Raises:
+        Interrupted: one of them got a signal; in all of them.
     """
     mine = np.arange(group.rank, deals, group.world, dtype=np.uint64)
     values = np.zeros((len(FIGURES), deals))
-    if len(mine):
-        agents = (NeuralAgent(net, rules, "trained"), registry.make(opponent, rules))
-        figures = play_block(agents, rules, mine, seed)
-        values[:, mine] = [getattr(figures, name) for name in FIGURES]
-    net.train()
+
+    def playing(here: bool = True) -> bool:
+        """Asked by each process as often: does one of them still play? An opponent may think for long at each ply."""
+        anyone, code = group.sum(np.array([here, signalled()], np.float64))
+        if code:
+            raise Interrupted(int(code), "in a match")
+        return bool(anyone)
+
+    try:
+        if len(mine):
+            agents = (NeuralAgent(net, rules, "trained"), registry.make(opponent, rules))
+            figures = hands_of_block(agents, rules, mine, seed, watch=playing).figures()
+            values[:, mine] = [getattr(figures, name) for name in FIGURES]
+        while playing(False):
+            pass
+    finally:
+        net.train()
     values = group.sum(values)
     return {
         name: (share_interval if name == "hands_won" else mean_interval)(row)

@@ -80,7 +80,7 @@ class Session:
             code, save, play, self.total = (int(x) for x in self.group.tell(self._decide(stop)))
             self.finished = code == DONE
             if play:
-                self._match()
+                code = self._match(stop) or code
             if save or code:
                 self._save(self.folder / checkpoint.FOLDER / checkpoint.file_name(self.learner.updates))
         if code == DONE or self.last_curve > self.loop_began:
@@ -164,17 +164,22 @@ class Session:
             matches_at=self.measured_at,
         )
 
-    def _match(self) -> None:
+    def _match(self, stop: Stop | None) -> int:
+        """Play against all opponents; the exit code if a signal ended that, else 0."""
         start = time.monotonic()
         for opponent in self.config.evaluate.opponents:
-            found = evaluate.match(
-                self.learner.net,
-                opponent,
-                self.plan.rules,
-                seed=derived_seed(self.config.seed, "evaluate"),
-                deals=self.config.evaluate.deals,
-                group=self.group,
-            )
+            try:
+                found = evaluate.match(
+                    self.learner.net,
+                    opponent,
+                    self.plan.rules,
+                    seed=derived_seed(self.config.seed, "evaluate"),
+                    deals=self.config.evaluate.deals,
+                    group=self.group,
+                    signalled=lambda: stop.code if stop is not None else 0,
+                )
+            except Interrupted as error:
+                return error.exit_code
             if self.metrics is not None and self.progress is not None:
                 learner = self.learner
                 row = evaluate.row(opponent, self.config.evaluate.deals, found)
@@ -190,6 +195,7 @@ class Session:
         self.match_seconds = self.last_match - start
         if self.last_match - self.last_curve >= self.config.save.curve_seconds:
             self._draw()
+        return 0
 
     def _sample(self) -> None:
         """Write down hands of the present network."""
