@@ -244,7 +244,7 @@ def test_vector_env_with_hands_of_a_card_or_two(size: int) -> None:
     _, legal = env.reset()
     rng = np.random.default_rng(0)
     hands = 0
-    for _ in range(400):
+    for _ in range(60):  # a step may be a hundred forced ones
         assert (legal.sum(axis=1) > 1).all()
         _, legal, _, done = env.step((rng.random(legal.shape) * legal).argmax(axis=1))
         hands += int(done.sum())

@@ -18,13 +18,13 @@ RULES = Rules.preset("classic")
 
 
 def test_counts_every_hand_of_complete_matches() -> None:
-    document = starts_cmd.measure(RULES, registry.make("greedy", RULES), 6, 3)
+    document = starts_cmd.measure(RULES, registry.make("uniform", RULES), 6, 3)
     rows = np.array(document["rows"])
     first = rows[rows[:, 0] == 1]
     assert first.tolist() == [[1, RULES.first_level, RULES.first_level, 0, 6]]  # one first hand a match
     assert rows[:, 4].sum() > 12 and (rows[:, 4] > 0).all()
-    assert document == starts_cmd.measure(RULES, registry.make("greedy", RULES), 6, 3)
-    assert document["rows"] != starts_cmd.measure(RULES, registry.make("greedy", RULES), 6, 4)["rows"]
+    assert document == starts_cmd.measure(RULES, registry.make("uniform", RULES), 6, 3)
+    assert document["rows"] != starts_cmd.measure(RULES, registry.make("uniform", RULES), 6, 4)["rows"]
 
 
 def test_writes_one_state_a_line(tmp_path: Path) -> None:
