@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -193,6 +194,18 @@ def test_a_folder_serves_one_run(whole: Path, tmp_path: Path, capsys: pytest.Cap
         path: path.read_bytes() for path in whole.rglob("*") if path.is_file() and path.name != folder.LOCK
     }
     folder.RunLock(whole).release()
+
+
+def test_a_look_at_a_folder_does_not_keep_a_training_out(tmp_path: Path) -> None:
+    """``gunzi runs`` holds the lock for a moment, in which a training may begin."""
+    fcntl = pytest.importorskip("fcntl")
+    folder.RunLock(tmp_path).release()
+    with open(tmp_path / folder.LOCK, encoding="utf-8") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        release = threading.Timer(0.07, looking.close)
+        release.start()
+        folder.RunLock(tmp_path).release()
+        release.join()
 
 
 def test_the_command_trains_and_names_the_next_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

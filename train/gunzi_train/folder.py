@@ -20,6 +20,7 @@ import contextlib
 import json
 import os
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,10 @@ class Plan:
         return cls(made, Rules.from_dict(values["rules"]), bool(values["bf16"]), str(values["resume"]))
 
 
+LOCK_TRIES = 5
+"""Within a fifth of a second."""
+
+
 class RunLock:
     """Held by the training that uses the folder; the system lets go of it however the process ends."""
 
@@ -88,19 +93,26 @@ class RunLock:
             self._file = open(folder / LOCK, "a+", encoding="utf-8")  # noqa: SIM115  it stays open as long as the run
         except OSError as error:
             raise RunFolderError(f"{folder}: cannot be written to ({error.strerror})") from None
-        if fcntl is not None:
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                self._file.seek(0)
-                owner = self._file.read(20).strip() or "unknown"
-                self._file.close()
-                raise RunFolderError(
-                    f"{folder}: another training (process {owner}) runs here; give this one its own folder (--run NAME)"
-                ) from None
+        if fcntl is not None and not self._taken():
+            self._file.seek(0)
+            owner = self._file.read(20).strip() or "unknown"
+            self._file.close()
+            raise RunFolderError(
+                f"{folder}: another training (process {owner}) runs here; give this one its own folder (--run NAME)"
+            )
         self._file.truncate(0)
         self._file.write(str(os.getpid()))
         self._file.flush()
+
+    def _taken(self) -> bool:
+        for attempt in range(LOCK_TRIES):  # whoever asks in_use() has it for a moment
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                time.sleep(0.05 * (attempt + 1 < LOCK_TRIES))
+            else:
+                return True
+        return False
 
     def release(self) -> None:
         """Let go."""
