@@ -85,7 +85,7 @@ def shell_lines(file: str) -> list[str]:
 
 
 PAGES = ("README.md", "CONTRIBUTING.md")
-PAGES += tuple(f"docs/{name}.md" for name in ("proof", "performance", "leaderboard", "machines"))
+PAGES += tuple(f"docs/{name}.md" for name in ("proof", "performance", "leaderboard", "machines", "training"))
 PYTHON_BLOCKS = [body for page in PAGES for language, body in blocks(page) if language == "python"]
 COMMANDS = [line for page in PAGES for line in shell_lines(page)]
 GUNZI = [line for line in COMMANDS if line.startswith("gunzi ")]
