@@ -86,8 +86,21 @@ class Setting:
 
 
 def identity(agent: Agent) -> str:
-    """What an agent is, beyond its name: see :class:`gunzi_agents.base.Agent`."""
-    return str(getattr(agent, "identity", ""))
+    """What an agent is, beyond its name: its own ``identity`` (:class:`gunzi_agents.base.Agent`) and those of the
+    agents that it is made of."""
+    return " ".join(_identities(agent, set()))
+
+
+def _identities(thing: object, met: set[int]) -> list[str]:
+    if id(thing) in met:
+        return []
+    met.add(id(thing))
+    if isinstance(thing, list | tuple):
+        return [text for part in thing for text in _identities(part, met)]
+    if not (hasattr(thing, "act") and hasattr(thing, "reset")):
+        return []
+    own = str(getattr(thing, "identity", ""))
+    return [own] * bool(own) + _identities(list(getattr(thing, "__dict__", {}).values()), met)
 
 
 class Player:

@@ -106,7 +106,7 @@ def test_with_several_lost_the_cause_is_named_and_all_are_heard(capsys: pytest.C
         SimpleNamespace(poll=lambda code=code: code, said=lambda words=words: f"{words}\n", where="workers")
         for code, words in ((4, "process 1: process 1 of 3 lost the others"), (1, "KeyError: 3"))
     ]
-    error = Group(0, 3, children)._lost("closed")  # type: ignore[arg-type]
+    error = Group(0, 3, children).lost("closed")  # type: ignore[arg-type]
     assert isinstance(error, WorkerLost) and "process 2 of 3 was lost (exit code 1)" in str(error)
     said = capsys.readouterr().err
     assert "process 1 of 3 lost the others" in said and "KeyError: 3" in said

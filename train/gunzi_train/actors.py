@@ -26,6 +26,7 @@ from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from gunzi_agents import registry
 from gunzi_agents.networks import ActorCritic, from_arrays, to_arrays
+from gunzi_eval.blocks import identity
 from gunzi_train.errors import Interrupted, OpponentFault, TrainingError, WorkerLost
 from gunzi_train.folder import Plan
 from gunzi_train.ppo import make_collector, shape_of
@@ -93,7 +94,7 @@ class Actors:
         self.plan, self.rank = plan, rank
         self.share = Against.share if config.opponent else 1.0
         opponent = registry.make(config.opponent, plan.rules) if config.opponent else None
-        self.opponent_identity = str(getattr(opponent, "identity", ""))
+        self.opponent_identity = identity(opponent) if opponent is not None else ""
         self.say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)
         self.stop: Stop | None = None
         self.rollouts = config.ray.actors // config.ray.learners

@@ -31,6 +31,7 @@ from torch import Tensor
 from gunzi_train.errors import NonFinite, OpponentFault, SaveError, TrainingError, WorkerLost
 
 LOGS = "workers"
+END_SECONDS = 10.0
 START_SECONDS = 60.0
 """A process may take so long to its first word, however little it may take later: torch is slow to import."""
 
@@ -48,7 +49,7 @@ class Child(Protocol):
         """Whether it ends within this time."""
 
     def kill(self) -> None:
-        """End it at once, if it has not ended."""
+        """End it if it has not ended, without waiting for the end."""
 
     def said(self) -> str:
         """The end of what it said."""
@@ -74,7 +75,6 @@ class Subprocess:
     def kill(self) -> None:
         if self._process.poll() is None:
             self._process.kill()
-        self._process.wait()
 
     def said(self, limit: int = 20_000) -> str:
         try:
@@ -96,6 +96,13 @@ class Group:
             here = tensor.cpu()  # gloo sums on the processor; a tensor that lies there is not copied
             self._call(lambda: dist.all_reduce(here))
             tensor.copy_(here.div_(self.world))
+
+    def share_(self, tensor: Tensor) -> None:
+        """Give a tensor everywhere the values that it has in process 0, in place."""
+        if self.world > 1:
+            here = tensor.cpu()
+            self._call(lambda: dist.broadcast(here, 0))
+            tensor.copy_(here)
 
     def sum(self, array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The sum over the processes of a small float64 array."""
@@ -136,21 +143,24 @@ class Group:
         if self.world > 1 and dist.is_initialized():
             dist.destroy_process_group()
         for child in self._children:
-            if not child.wait(10):
+            if not child.wait(END_SECONDS):
                 child.kill()
+                child.wait(END_SECONDS)
 
-    def abort(self) -> None:
+    def abort(self, *, wait: bool = True) -> None:
         """End the other processes at once."""
         for child in self._children:
             child.kill()
+        for child in self._children if wait else ():
+            child.wait(END_SECONDS)
 
     def _call(self, exchange: Callable[[], Any]) -> None:
         try:
             exchange()
         except RuntimeError as error:  # gloo: the other side closed, or did not answer in time
-            raise self._lost(str(error)) from None
+            raise self.lost(str(error)) from None
 
-    def _lost(self, reason: str) -> TrainingError:
+    def lost(self, reason: str) -> TrainingError:
         """The error to end with: what the lost process said, with its own traceback."""
         deadline = time.monotonic() + 5.0
         while self._children and time.monotonic() < deadline and all(child.poll() is None for child in self._children):
@@ -158,7 +168,7 @@ class Group:
         ended = [(rank, code) for rank, child in enumerate(self._children, 1) if (code := child.poll()) is not None]
         said = {rank: self._children[rank - 1].said().strip() for rank, _ in ended}
         for rank, code in ended:
-            for kind in (NonFinite, OpponentFault):
+            for kind in (NonFinite, OpponentFault, SaveError):
                 if code == kind.exit_code:
                     return kind(said[rank].splitlines()[-1] if said[rank] else f"in process {rank}")
         for rank, text in said.items():
@@ -169,6 +179,9 @@ class Group:
             return WorkerLost(f"process {self.rank} of {self.world} lost the others: {short}")
         # One that has lost the others is not the cause, if there is another.
         rank, code = min(ended, key=lambda end: end[1] == WorkerLost.exit_code)
+        silent = [rank for rank, child in enumerate(self._children, 1) if child.poll() is None]
+        if code == WorkerLost.exit_code and silent:
+            return WorkerLost(f"process {silent[0]} of {self.world} did not answer; {short}")
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         if code == WorkerLost.exit_code:
             how += f"; {short}"
@@ -237,7 +250,8 @@ def meet(group: Group, make_store: Callable[[], dist.Store], timeout: float, *, 
 
 def worker(folder: str, rank: int, world: int, meeting: str) -> int:
     """The life of a process that is not the first."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):  # process 0 saves and stops them all; some send it to every process
+        signal.signal(number, signal.SIG_IGN)
     from gunzi_train import session
     from gunzi_train.folder import CONFIG, Plan
 
@@ -246,9 +260,11 @@ def worker(folder: str, rank: int, world: int, meeting: str) -> int:
         group = Group(rank, world)
         meet(group, lambda: dist.FileStore(meeting, world), plan.config.timeout_seconds)
         return session.run(Path(folder), plan, group)
-    except TrainingError as error:
-        print(f"process {rank}: {error}", file=sys.stderr, flush=True)
-        return error.exit_code
+    except Exception as error:
+        if not hasattr(error, "exit_code"):
+            raise
+        print(f"process {rank}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+        return int(error.exit_code)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,10 @@ class WorkerLost(TrainingError):
     exit_code = 4
 
 
+class FaultElsewhere(WorkerLost):
+    """An opponent went wrong in another process of the run, which says more."""
+
+
 class NonFinite(TrainingError):
     """NaN or infinity; the message names the update and the tensor."""
 

@@ -11,14 +11,19 @@ from typing import Any
 import numpy as np
 
 from gunzi_agents import registry
+from gunzi_agents.base import AgentError
+from gunzi_agents.checkpoint import CheckpointError
 from gunzi_agents.networks import ActorCritic
 from gunzi_agents.neural import NeuralAgent
 from gunzi_env.rules import Rules
-from gunzi_eval.duplicate import hands_of_block
+from gunzi_eval.duplicate import AgentFault, hands_of_block
 from gunzi_eval.intervals import Interval, mean_interval, share_interval
 from gunzi_train.distributed import Group
-from gunzi_train.errors import Interrupted
+from gunzi_train.errors import FaultElsewhere, Interrupted
 from gunzi_train.history import FIGURES
+
+FAULTS = (AgentFault, AgentError, CheckpointError)
+"""How an opponent may go wrong."""
 
 
 def match(
@@ -36,16 +41,22 @@ def match(
     The processes of ``group`` share the deals; each gets the whole result. The same ``seed`` gives the same deals.
     ``signalled`` gives the exit code for a signal that came to this process, 0 for none.
 
+    All processes come to the same end:
+
     Raises:
-        Interrupted: one of them got a signal; in all of them.
+        Interrupted: one of them got a signal.
+        AgentFault, AgentError, CheckpointError: the opponent went wrong here.
+        FaultElsewhere: it went wrong in another process.
     """
     mine = np.arange(group.rank, deals, group.world, dtype=np.uint64)
     values = np.zeros((len(FIGURES), deals))
 
-    def playing(here: bool = True) -> bool:
+    def playing(here: bool = True, *, wrong: bool = False) -> bool:
         """Asked by each process as often: does one of them still play? An opponent may think for long at each ply."""
-        anyone, code = group.sum(np.array([here, signalled()], np.float64))
-        if code:
+        anyone, code, faults = group.sum(np.array([here, signalled(), wrong], np.float64))
+        if faults and not wrong:
+            raise FaultElsewhere(f"{opponent} went wrong in another process")
+        if code and not faults:
             raise Interrupted(int(code), "in a match")
         return bool(anyone)
 
@@ -56,6 +67,9 @@ def match(
             values[:, mine] = [getattr(figures, name) for name in FIGURES]
         while playing(False):
             pass
+    except FAULTS:
+        playing(wrong=True)
+        raise
     finally:
         net.train()
     values = group.sum(values)

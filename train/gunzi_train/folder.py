@@ -100,9 +100,14 @@ class RunLock:
             raise RunFolderError(
                 f"{folder}: another training (process {owner}) runs here; give this one its own folder (--run NAME)"
             )
-        self._file.truncate(0)
-        self._file.write(str(os.getpid()))
-        self._file.flush()
+        try:
+            self._file.truncate(0)
+            self._file.write(str(os.getpid()))
+            self._file.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError):  # it tries once more to write
+                self._file.close()
+            raise SaveError(f"{folder}: cannot be written to ({error.strerror})") from None
 
     def _taken(self) -> bool:
         for attempt in range(LOCK_TRIES):  # whoever asks in_use() has it for a moment
@@ -253,7 +258,10 @@ def write_bytes(path: Path, content: bytes) -> None:
     """Write a small file whole or not at all."""
     temporary = checkpoint.temporary_name(path)
     try:
-        temporary.write_bytes(content)
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)

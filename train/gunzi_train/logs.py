@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -43,6 +44,11 @@ class Metrics:
         if self._board is not None:
             with self._writing():
                 self._board.add_text("records", "".join(f"    {line}\n" for line in text.splitlines()), step)
+
+    def sync(self) -> None:
+        """See that the rows so far outlive a power cut."""
+        with self._writing():
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Flush everything."""

@@ -18,6 +18,7 @@ from gunzi_env.observe import View
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
 from gunzi_env.vector import VectorEnv
+from gunzi_eval.blocks import identity
 from gunzi_eval.duplicate import AgentFault, ask
 from gunzi_train import returns
 from gunzi_train.config import SPREAD, CollectConfig, RewardConfig
@@ -277,7 +278,7 @@ class Against(Collector):
     def __init__(self, *args: Any, opponent: Agent, **options: Any) -> None:
         super().__init__(*args, **options)
         self.opponent = opponent
-        self.opponent_identity = str(getattr(opponent, "identity", ""))
+        self.opponent_identity = identity(opponent)
         opponent.reset()
         self.team = np.arange(self.config.tables) & 1
         """Of the network at each table."""

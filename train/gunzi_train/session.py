@@ -6,8 +6,11 @@ and all do it together. Process 0 alone writes files and prints.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
+import traceback
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +21,7 @@ from gunzi_eval.intervals import Interval
 from gunzi_train import evaluate, folder, samples
 from gunzi_train.curve import Curve
 from gunzi_train.distributed import Group
-from gunzi_train.errors import Interrupted
+from gunzi_train.errors import FaultElsewhere, Interrupted, WorkerLost
 from gunzi_train.folder import Plan
 from gunzi_train.logs import Metrics
 from gunzi_train.ppo import Learner, derived_seed
@@ -54,7 +57,8 @@ class Session:
         self.curve = Curve(run_folder)
         self.loop_began = self.last_saved = self.last_match = self.last_curve = time.monotonic()
         self.match_seconds = 0.0  # what the last match took
-        self.first_update = 0
+        self.matches_seconds = 0.0  # what all of this session took
+        self.first_update = self.first_hand = self.first_decision = 0  # of this session
         self.finished = False
         if plan.resume:
             self._resume()
@@ -68,21 +72,23 @@ class Session:
         self.loop_began = self.last_saved = self.last_curve = time.monotonic()
         self.last_match = self.loop_began - self.config.evaluate.every_seconds + FIRST_MATCH
         self.first_update = self.learner.updates
+        self.first_hand, self.first_decision = self.learner.hands, self.learner.decisions
         code = GO_ON
         if not self.plan.resume:
             self._save(self.folder / checkpoint.UNTRAINED)
         while not code:
-            try:
-                figures = self.learner.update(self.total)
-            except Interrupted as error:  # while it waited for actors
-                return self._give_up(error)
-            self._note(figures, self.learner.source_figures())
+            if not self.total or self.learner.updates < self.total:  # else a signal came in the last match
+                try:
+                    figures = self.learner.update(self.total)
+                except Interrupted as error:  # while it waited for actors
+                    return self._give_up(error)
+                self._note(figures, self.learner.source_figures())
             code, save, play, self.total = (int(x) for x in self.group.tell(self._decide(stop)))
-            self.finished = code == DONE
             if play:
                 code = self._match(stop) or code
+            self.finished = code == DONE
             if save or code:
-                self._save(self.folder / checkpoint.FOLDER / checkpoint.file_name(self.learner.updates))
+                self._save_update()
         if code == DONE or self.last_curve > self.loop_began:
             self._draw()  # after a signal only if that is quick: matplotlib is loaded then
         if self.progress is not None:  # once more, with the last match in it
@@ -93,7 +99,7 @@ class Session:
         """Save the run as it was before an update that was interrupted; returns the exit code."""
         if self.group.world > 1:
             raise error  # the others wait elsewhere and do not give what belongs into a checkpoint
-        self._save(self.folder / checkpoint.FOLDER / checkpoint.file_name(self.learner.updates))
+        self._save_update()
         return error.exit_code
 
     def _decide(self, stop: Stop | None) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -117,7 +123,7 @@ class Session:
 
     def _schedule(self, now: float) -> int:
         """The length of the schedule from the speed so far, once enough was seen; 0 before."""
-        spent, updates = now - self.loop_began - self.match_seconds, self.learner.updates - self.first_update
+        spent, updates = now - self.loop_began - self.matches_seconds, self.learner.updates - self.first_update
         if spent < self.config.schedule.probe_seconds or updates < 3:
             return 0
         left = max(0.0, 60 * self.config.minutes - (now - self.began))
@@ -133,11 +139,10 @@ class Session:
             return
         now, learner = time.monotonic(), self.learner
         spent = max(1e-6, now - self.loop_began)
-        share = (learner.updates - self.first_update) / max(1, learner.updates)
         speed = {
             "seconds": self.seconds + spent,
-            "hands_per_s": learner.hands * share / spent,
-            "decisions_per_s": learner.decisions * share / spent,
+            "hands_per_s": (learner.hands - self.first_hand) / spent,
+            "decisions_per_s": (learner.decisions - self.first_decision) / spent,
         }
         counters = {"update": learner.updates, "hands": learner.hands, "decisions": learner.decisions}
         row = counters | {"train": figures, "speed": speed}
@@ -167,7 +172,8 @@ class Session:
     def _match(self, stop: Stop | None) -> int:
         """Play against all opponents; the exit code if a signal ended that, else 0."""
         start = time.monotonic()
-        for opponent in self.config.evaluate.opponents:
+        self.measured_at = self.learner.hands
+        for number, opponent in enumerate(self.config.evaluate.opponents):
             try:
                 found = evaluate.match(
                     self.learner.net,
@@ -180,6 +186,12 @@ class Session:
                 )
             except Interrupted as error:
                 return error.exit_code
+            except evaluate.FAULTS:
+                self._save_update()
+                raise
+            except FaultElsewhere as error:
+                self._save_update()
+                raise error if self.group.rank else self.group.lost(str(error)) from None
             if self.metrics is not None and self.progress is not None:
                 learner = self.learner
                 row = evaluate.row(opponent, self.config.evaluate.deals, found)
@@ -188,11 +200,12 @@ class Session:
                 )
                 self.progress.say(f"      {learner.hands:,} hands: against {opponent} {sentence(found)}")
             self.measured[opponent] = found
-        self.measured_at = self.learner.hands
-        self._keep_best()
+            if number == 0:
+                self._keep_best()
         self._sample()
         self.last_match = time.monotonic()
         self.match_seconds = self.last_match - start
+        self.matches_seconds += self.match_seconds
         if self.last_match - self.last_curve >= self.config.save.curve_seconds:
             self._draw()
         return 0
@@ -222,8 +235,6 @@ class Session:
         Means are compared and not lower bounds: every match of a run is of the same deals, so that their luck is in
         all means alike. The best of many means flatters its owner; the arena's other deals say what it is worth.
         """
-        if not self.measured:
-            return
         opponent, found = next(iter(self.measured.items()))
         levels = found["levels"].mean
         better = self.best is None or levels > self.best
@@ -231,12 +242,18 @@ class Session:
             self.best = levels
             self._save(self.folder / folder.BEST, evaluate.row(opponent, self.config.evaluate.deals, found))
 
+    def _save_update(self) -> None:
+        """The checkpoint of the present update, which a run goes on from."""
+        self._save(self.folder / checkpoint.FOLDER / checkpoint.file_name(self.learner.updates))
+
     def _save(self, path: Path, match: dict[str, Any] | None = None) -> None:
         own, now = self.group.gather(self.learner.own_state()), time.monotonic()
         if match is None:  # the best so far is no checkpoint that a run goes on from by itself
             self.last_saved = now
         if self.group.rank:
             return
+        if self.metrics is not None:
+            self.metrics.sync()  # a checkpoint does not outlive the rows that led to it
         counters = self.learner.counters() | {
             "total": self.total,
             "seconds": self.seconds + now - self.loop_began,
@@ -254,6 +271,8 @@ class Session:
             self.learner.start_from(found.tensors)
         except ValueError as error:
             raise checkpoint.CheckpointError(found.path, f"cannot be started from ({error})") from None
+        # Another training may have saved there in between.
+        self.group.share_(self.learner.weights.data)
 
     def _resume(self) -> None:
         found = checkpoint.read(self.plan.resume)
@@ -293,26 +312,34 @@ def run(
         source: the actors that play for this process; None where it plays itself.
     """
     if stop is not None:
-        stop.abort = group.abort
+        stop.abort = partial(group.abort, wait=False)
     settle_torch()
-    session = Session(run_folder, plan, group, time.monotonic() if began is None else began, source)
+    began = time.monotonic() if began is None else began
     if group.rank:
-        code = session.loop(None)
+        code = Session(run_folder, plan, group, began, source).loop(None)
         group.close()
         return code
-    folder.cut_metrics(run_folder / folder.METRICS, session.learner.updates)
-    purge = session.learner.updates + 1 if plan.resume else None  # the first row that is written again
-    session.metrics = Metrics(run_folder, tensorboard=plan.config.save.tensorboard, purge=purge)
-    session.progress = Progress()
-    if source is not None:
-        source.say, source.stop = session.progress.say, stop
     try:
-        code = session.loop(stop)
-        group.close()
-        return code
-    except BaseException:
+        return _lead(Session(run_folder, plan, group, began, source), stop, source)
+    except BaseException as error:
         group.abort()
-        raise
-    finally:
-        session.metrics.close()
-        session.progress.close()
+        if hasattr(error, "exit_code") or not isinstance(error, Exception):
+            raise
+        traceback.print_exc()
+        raise WorkerLost(f"process 0 raised {type(error).__name__}: {error}") from None
+
+
+def _lead(session: Session, stop: Stop | None, source: Actors | None) -> int:
+    """What process 0 does: it alone writes and prints."""
+    folder.cut_metrics(session.folder / folder.METRICS, session.learner.updates)
+    purge = session.learner.updates + 1 if session.plan.resume else None  # the first row that is written again
+    with contextlib.ExitStack() as closing:
+        session.metrics = Metrics(session.folder, tensorboard=session.config.save.tensorboard, purge=purge)
+        closing.callback(session.metrics.close)
+        session.progress = Progress()
+        closing.callback(session.progress.close)
+        if source is not None:
+            source.say, source.stop = session.progress.say, stop
+        code = session.loop(stop)
+        session.group.close()
+        return code
