@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gunzi_agents.mixed import Mixed, weak
+from gunzi_agents.search import Search
+from gunzi_agents.uniform import Uniform
 from gunzi_env import cli
 from gunzi_env.rules import Rules
 from gunzi_eval import arena, blocks, tournament
 from gunzi_eval.arena import Arena
-from gunzi_eval.blocks import Alone, Player, Setting, Task
+from gunzi_eval.blocks import Alone, Player, Setting, Task, identity
 from gunzi_eval.intervals import student
 from tests import odd_agents
 from tests.mirror import mirrored
@@ -170,6 +173,17 @@ def test_other_games_are_refused(
     error = capsys.readouterr().err
     assert error.startswith(f"gunzi arena: {saved}: ") and says in error and error.count("\n") == 1
     assert saved.read_bytes() == before
+
+
+def test_a_bot_made_of_others_is_known_by_theirs() -> None:
+    """``weak(runs/x)`` has the name that it had, whatever became of runs/x."""
+    inner = Uniform()
+    searching = Search(Mixed(Uniform(), inner, 0.5))
+    assert identity(searching) == identity(weak(inner, 0.1)) == ""
+    inner.identity = "0123"  # type: ignore[attr-defined]
+    assert identity(searching) == identity(weak(inner, 0.1)) == identity(inner) == "0123"
+    inner.itself = [inner]  # type: ignore[attr-defined]
+    assert identity(searching) == "0123"
 
 
 @pytest.mark.parametrize(("attribute", "value"), [("identity", "0123456789abcdef00"), ("block", 4)])

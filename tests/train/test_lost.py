@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from gunzi_agents import checkpoint
+from gunzi_env.vector import VectorEnv
 from gunzi_train import cli
 from gunzi_train.config import SPREAD
 from gunzi_train.distributed import Group
@@ -98,6 +103,61 @@ def test_it_ends_the_run_in_time(
         assert words.replace("SEED", str(derived_seed(1, "deals", 1))) in error
     assert children(os.getpid()) == known, "a process goes on"
     assert checkpoint.read(run / checkpoint.UNTRAINED)
+
+
+AT_A_MATCH = """
+import sys
+if ("gunzi_train.distributed" in sys.orig_argv) == {elsewhere}:
+    from gunzi_agents.uniform import Uniform
+
+    def act(self, view, legal, keys):
+        raise KeyError("a card was lost")
+
+    Uniform.act = act
+"""
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_reference_bot_that_crashes_is_named_after_a_checkpoint(elsewhere: bool, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    (tmp_path / SITE).write_text(AT_A_MATCH.format(elsewhere=elsewhere), "utf-8")
+    code = "import sys; from gunzi_train import cli; sys.exit(cli.main(sys.argv[1:]))"
+    matches = ["--evaluate.every-seconds", "1000", "--evaluate.deals", "4", "--evaluate.opponents", "uniform"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "--out", str(run), *ARGV, *matches],
+        env=environment, capture_output=True, text=True, timeout=ALLOWED,
+    )  # fmt: skip
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr.splitlines()[-1].endswith("agent 'uniform' crashed: KeyError: 'a card was lost'")
+    assert checkpoint.read(checkpoint.listing(run)[0]).meta["counters"]["updates"] == 4
+
+
+def test_what_process_0_raises_ends_the_run_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls, step = count(1), VectorEnv.step
+
+    def lost(self: VectorEnv, actions: Any) -> Any:
+        if next(calls) == CALL:
+            raise KeyError("a card was lost")
+        return step(self, actions)
+
+    monkeypatch.setattr(VectorEnv, "step", lost)
+    assert cli.main(["--out", str(tmp_path / "run"), *ARGV, "--processes", "1"]) == 4
+    error = capsys.readouterr().err
+    assert "Traceback" in error and "in update 2: rules dalian, seed" in error
+    assert error.splitlines()[-1] == "gunzi train: process 0 raised KeyError: 'a card was lost'"
+
+
+def test_of_those_that_have_lost_one_none_is_blamed() -> None:
+    """Process 2 is frozen; process 1 has ended because of it."""
+    ends = [4, None]
+    children = [
+        SimpleNamespace(poll=lambda code=code: code, said=lambda: "lost the others\n", where="workers") for code in ends
+    ]
+    error = Group(0, 3, children).lost("Timed out")  # type: ignore[arg-type]
+    assert isinstance(error, WorkerLost) and "process 2 of 3 did not answer" in str(error)
 
 
 def test_with_several_lost_the_cause_is_named_and_all_are_heard(capsys: pytest.CaptureFixture[str]) -> None:

@@ -141,3 +141,68 @@ def test_a_match_that_takes_long_is_given_up(processes: int, tmp_path: Path) -> 
     rows = (run / folder.METRICS).read_text("utf-8").splitlines()
     assert '"match"' not in "".join(rows), "a match was finished"
     assert checkpoint.read(checkpoint.listing(run)[0]).meta["counters"]["updates"] == len(rows)
+
+
+def _begun(run: Path, *more: str) -> subprocess.Popen[bytes]:
+    """A run of two processes that has made updates."""
+    command = [sys.executable, "-c", "import sys; from gunzi_train import cli; sys.exit(cli.main(sys.argv[1:]))"]
+    command += ["--out", str(run), *ARGV, "--evaluate.every-seconds", "0", "--processes", "2", *more]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while not (run / folder.METRICS).exists() or not (run / folder.METRICS).stat().st_size:
+        assert process.poll() is None and time.monotonic() < until
+        time.sleep(0.05)
+    return process
+
+
+@pytest.mark.parametrize("signals", [2, 5])
+def test_the_second_one_ends_it_while_it_waits_for_a_process_that_is_frozen(signals: int, tmp_path: Path) -> None:
+    """Within torch no handler of Python's is called; and whoever presses Ctrl-C again and again ends it no later."""
+    with _begun(tmp_path / "run") as process:
+        (other,) = children(process.pid)
+        os.kill(other, signal.SIGSTOP)
+        time.sleep(1)
+        began = time.monotonic()
+        for _ in range(signals):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.01)
+        try:
+            assert process.wait(30) == 130
+        finally:
+            process.kill()
+    assert time.monotonic() - began < 10 and all_end((other,))
+
+
+def test_one_to_every_process_is_one_to_the_run(tmp_path: Path) -> None:
+    """What systemd and cluster schedulers do."""
+    run = tmp_path / "run"
+    with _begun(run) as process:
+        (other,) = children(process.pid)
+        for pid in (other, process.pid):
+            os.kill(pid, signal.SIGTERM)
+        try:
+            assert process.wait(30) == 143
+        finally:
+            process.kill()
+    assert all_end((other,))
+    assert checkpoint.listing(run)
+
+
+def test_the_last_match_is_played_after_a_signal_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done, sent = evaluate.match, []
+
+    def interrupted(*arguments, **options):  # type: ignore[no-untyped-def]
+        if not sent:
+            sent.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+        return done(*arguments, **options)
+
+    monkeypatch.setattr(evaluate, "match", interrupted)
+    run = tmp_path / "run"
+    last = ["--evaluate.every-seconds", "1000", "--evaluate.deals", "2", "--evaluate.opponents", "uniform"]
+    assert cli.main(["--out", str(run), *ARGV, *last, "--schedule.updates", "3"]) == 130
+    assert cli.main(["--resume", str(run)]) == 0
+    rows = (run / folder.METRICS).read_text("utf-8").splitlines()
+    assert [("match" in row, '"update": 3' in row) for row in rows[-2:]] == [(False, True), (True, True)]
+    assert checkpoint.read(checkpoint.listing(run)[0]).meta["counters"]["finished"]

@@ -244,7 +244,7 @@ def _go_on(given: Path, run: Path, command: RunOptions, began: float, stop: Stop
         print(f"removed {stale.name}, left by a process that was killed while saving", flush=True)
     plan, counters, said = _find(given, command.settings)  # again: now nobody else writes here
     print(*said, sep="\n", flush=True)
-    if counters["total"] and counters["updates"] >= counters["total"]:
+    if counters["total"] and counters["updates"] >= counters["total"] and counters.get("finished"):
         print(f"its schedule of {counters['total']} updates is finished: nothing to do", flush=True)
         return 0
     stop.check()
