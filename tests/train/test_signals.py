@@ -106,47 +106,10 @@ def test_a_second_one_before_the_first_update_ends_it_too(tmp_path: Path, monkey
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_a_match_that_takes_long_is_given_up(processes: int, tmp_path: Path) -> None:
-    """Each of the opponent's answers takes part of a second, and the match would take minutes."""
-    run = tmp_path / "run"
-    more = ["--evaluate.every-seconds", "0.01", "--evaluate.deals", "8", "--processes", str(processes)]
-    more += ["--evaluate.opponents", "search(uniform, worlds=32, confidence=0)"]
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from gunzi_train import cli; sys.exit(cli.main(sys.argv[1:]))",
-        "--out",
-        str(run),
-        *ARGV,
-        *more,
-    ]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
-        until, size, still = time.monotonic() + 60, 0, time.monotonic()
-        while not size or time.monotonic() - still < 2:  # an update, and with it a row, takes no time
-            assert process.poll() is None and time.monotonic() < until
-            time.sleep(0.05)
-            if (run / folder.METRICS).exists() and (now := (run / folder.METRICS).stat().st_size) > size:
-                size, still = now, time.monotonic()
-        others = tuple(children(process.pid))
-        assert len(others) == processes - 1
-        began = time.monotonic()
-        process.send_signal(signal.SIGTERM)
-        try:
-            assert process.wait(60) == 143
-        finally:
-            process.kill()
-    assert time.monotonic() - began < 30 and all_end(others)
-    rows = (run / folder.METRICS).read_text("utf-8").splitlines()
-    assert '"match"' not in "".join(rows), "a match was finished"
-    assert checkpoint.read(checkpoint.listing(run)[0]).meta["counters"]["updates"] == len(rows)
-
-
 def _begun(run: Path, *more: str) -> subprocess.Popen[bytes]:
     """A run of two processes that has made updates."""
     command = [sys.executable, "-c", "import sys; from gunzi_train import cli; sys.exit(cli.main(sys.argv[1:]))"]
-    command += ["--out", str(run), *ARGV, "--evaluate.every-seconds", "0", "--processes", "2", *more]
+    command += ["--out", str(run), *ARGV, "--processes", "2", *(more or ["--evaluate.every-seconds", "0"])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 60
@@ -156,15 +119,39 @@ def _begun(run: Path, *more: str) -> subprocess.Popen[bytes]:
     return process
 
 
-@pytest.mark.parametrize("signals", [2, 5])
-def test_the_second_one_ends_it_while_it_waits_for_a_process_that_is_frozen(signals: int, tmp_path: Path) -> None:
-    """Within torch no handler of Python's is called; and whoever presses Ctrl-C again and again ends it no later."""
+def test_a_match_that_takes_long_is_given_up(tmp_path: Path) -> None:
+    """Each of the opponent's answers takes part of a second, and the match would take minutes."""
+    run = tmp_path / "run"
+    more = ["--evaluate.every-seconds", "0.01", "--evaluate.deals", "8"]
+    more += ["--evaluate.opponents", "search(uniform, worlds=32, confidence=0)"]
+    with _begun(run, *more) as process:
+        (other,) = children(process.pid)
+        until, size, still = time.monotonic() + 60, 0, time.monotonic()
+        while time.monotonic() - still < 2:  # an update, and with it a row, takes no time
+            assert process.poll() is None and time.monotonic() < until
+            time.sleep(0.05)
+            if (now := (run / folder.METRICS).stat().st_size) > size:
+                size, still = now, time.monotonic()
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        try:
+            assert process.wait(60) == 143
+        finally:
+            process.kill()
+    assert time.monotonic() - began < 30 and all_end((other,))
+    rows = (run / folder.METRICS).read_text("utf-8").splitlines()
+    assert '"match"' not in "".join(rows), "a match was finished"
+    assert checkpoint.read(checkpoint.listing(run)[0]).meta["counters"]["updates"] == len(rows)
+
+
+def test_the_second_one_ends_it_while_it_waits_for_a_process_that_is_frozen(tmp_path: Path) -> None:
+    """Within torch no handler of Python's is called; and who presses Ctrl-C again and again is not worse off."""
     with _begun(tmp_path / "run") as process:
         (other,) = children(process.pid)
         os.kill(other, signal.SIGSTOP)
         time.sleep(1)
         began = time.monotonic()
-        for _ in range(signals):
+        for _ in range(5):
             process.send_signal(signal.SIGINT)
             time.sleep(0.01)
         try:
