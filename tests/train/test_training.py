@@ -371,3 +371,29 @@ def test_the_precision_probe_is_quick() -> None:
     start = time.perf_counter()
     assert precision.bf16_is_faster(torch.device("cpu")) in (True, False)
     assert time.perf_counter() - start < 2.0
+
+
+@pytest.mark.parametrize("lesson", ["the same weights", "older weights"])
+def test_a_rollout_of_older_weights_is_learned_from_where_the_policy_is_now(lesson: str) -> None:
+    """The step's bound is put around the present policy, and what it would play more often counts for more."""
+    one_step = dataclasses.replace(SMALL, ppo=PPOConfig(minibatch=1 << 20, epochs=1))
+    learners = [Learner(one_step, Rules(), Group(), bf16=False) for _ in range(2)]
+    figures, weights = [], []
+    for learner, aged in zip(learners, (False, True), strict=True):
+        learner.update(9)
+        collected = learner.collector.collect(learner.net, False)
+        learner.collector.collect = lambda *_, collected=collected: collected  # type: ignore[method-assign]
+        learner.collector.aged = aged  # type: ignore[misc]
+        if lesson == "older weights":
+            with torch.no_grad():
+                learner.weights += 0.02 * torch.randn(len(learner.weights), generator=torch.Generator().manual_seed(5))
+        figures.append(learner.update(9))
+        weights.append(learner.weights.detach().numpy().copy())
+    fresh, aged_too = figures
+    assert abs(aged_too["kl"]) < 1e-6 and aged_too["clipped"] == 0
+    if lesson == "the same weights":
+        assert np.allclose(weights[0], weights[1], atol=1e-6)
+        assert abs(fresh["kl"]) < 1e-6
+    else:
+        assert fresh["kl"] > 1e-3 and fresh["clipped"] > 0
+        assert not np.allclose(weights[0], weights[1], atol=1e-6)

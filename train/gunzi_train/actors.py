@@ -2,9 +2,8 @@
 
 Every actor is an ordinary :class:`~gunzi_train.rollout.Collector` with deals and draws of its own, asked for one
 rollout at a time. The weights go out once a version, a version an update. An update takes the rollouts that come first,
-as many as there are actors; what was played by weights more than ``ray.stale`` versions old is dropped. PPO's ratio
-compares with the probabilities noted while playing, and the values are the present network's, so a little age needs no
-correction.
+as many as there are actors; what was played by weights more than ``ray.stale`` versions old is dropped. The
+values are the present network's; of the policy the learner corrects the age (ppo.py).
 
 An actor that dies, raises or does not answer is replaced by one with deals that no other had. One that waits for a
 free CPU, because its machine was lost, is waited for as long as others play.
@@ -142,6 +141,11 @@ class Actors:
     def where(self) -> str:
         """What is waited for; an actor that fails says for itself how far it was."""
         return f"version {self.version} of the weights, played by {len(self.places)} actors"
+
+    @property
+    def aged(self) -> bool:
+        """See :class:`~gunzi_train.rollout.Source`."""
+        return self.lag > 0
 
     def figures(self) -> dict[str, float]:
         """``replaced`` actors and ``dropped`` rollouts since the start of the command, and the ``lag`` of the last."""

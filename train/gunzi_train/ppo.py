@@ -29,6 +29,8 @@ from gunzi_train.rollout import Against, Collector, HandStats, Rollout, Source
 
 VALUE_ROWS = 8192
 """Rows of a forward pass without gradient: large enough for the matrix units, small enough for the cache."""
+MOST_WEIGHT = 2.0
+"""Of a decision that the older weights which played it made more seldom than the present ones would."""
 
 
 def shape_of(config: Config, rules: Rules) -> Shape:
@@ -130,6 +132,25 @@ class Learner:
                 out[rows] = self.net.values(*inputs)
         return out.view(rollout.seats.shape).numpy()
 
+    def _log_probs(self, rollout: Rollout) -> Tensor:
+        """Log probabilities of what was played, under the present weights, float32[T * N].
+
+        Where older weights played, the step is to be bounded from where the policy is now, or half of the gradient is
+        clipped away for what was learned since; that other weights chose the decisions is made up for by the ratio of
+        the probabilities (the decoupled objective of Hilton et al. 2021, arXiv 2110.00641).
+        """
+        seen = torch.from_numpy(rollout.seen[:-1]).flatten(0, 1)
+        legal = torch.from_numpy(rollout.legal).flatten(0, 1)
+        actions = torch.from_numpy(rollout.actions).flatten().long()
+        out = torch.empty(len(seen))
+        with torch.inference_mode(), autocast(self.bf16, self.device):
+            for start in range(0, len(seen), VALUE_ROWS):
+                rows = slice(start, start + VALUE_ROWS)
+                logits = self.net.logits(floats(seen[rows].to(self.device), self.bf16))
+                found = returns.log_probs(logits, legal[rows].to(self.device))
+                out[rows] = found.gather(1, actions[rows, None].to(self.device))[:, 0]
+        return out
+
     def _advantages(self, rollout: Rollout, rewards: npt.NDArray[np.float32], values: npt.NDArray[np.float32]) -> Any:
         ppo = self.config.ppo
         seats, done = rollout.seats, rollout.done
@@ -165,6 +186,9 @@ class Learner:
         old = torch.from_numpy(rollout.log_probs).flatten()
         targets = torch.from_numpy(advantages + values[:-1]).flatten()
         gains = torch.from_numpy((advantages - mean) / std).flatten()
+        if self.collector.aged:
+            played, old = old, self._log_probs(rollout)
+            gains = gains * (old - played).exp().clamp(max=MOST_WEIGHT)
         # Every process makes the same number of steps, however many of its rows are valid: they meet at each one.
         pieces = max(1, int(seen.shape[0] * self.collector.share) // ppo.minibatch)
         sums = torch.zeros(6, device=self.device)

@@ -104,6 +104,10 @@ class Source(Protocol):
     opponent_identity: str
     """What the opponent is beyond its name, see :class:`gunzi_agents.base.Agent`; "" where there is nothing."""
 
+    @property
+    def aged(self) -> bool:
+        """Was part of the last rollout played by older weights than those that learn from it?"""
+
     def collect(self, net: ActorCritic, bf16: bool) -> tuple[Rollout, HandStats]:
         """The next rollout, of the same size each time, and the hands that ended in it."""
 
@@ -125,6 +129,7 @@ class Collector:
 
     share = 1.0
     opponent_identity = ""
+    aged = False
 
     def __init__(
         self,
