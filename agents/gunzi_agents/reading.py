@@ -184,7 +184,7 @@ class Reading:
 
     @cached_property
     def _chances(self) -> tuple[Floats, Floats]:
-        """:meth:`over` and :meth:`ruffs` of the three others, ``float32[3, D, 54, B]`` and ``float32[3, D, B]``."""
+        """:meth:`over` and :meth:`ruffs` of the three others, ``float32[D, 3, 54, B]`` and ``float32[D, 3, B]``."""
         steps, known, free = self._steps
         index = np.empty((3, NUM_SLOTS, len(self.row)), np.intp)
         for seat in (NEXT, PARTNER, PREVIOUS):
