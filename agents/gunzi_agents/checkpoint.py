@@ -138,13 +138,16 @@ def _ordered(raw: bytes) -> bytes:
 
 
 def write(path: str | Path, tensors: dict[str, npt.NDArray[Any]], meta: dict[str, Any]) -> None:
-    """Write a checkpoint so that ``path`` holds the old file or the new one at every moment, power cuts included.
+    """Write a checkpoint; as :func:`write_whole`."""
+    write_whole(Path(path), to_bytes(tensors, meta))
+
+
+def write_whole(target: Path, raw: bytes) -> None:
+    """Write so that ``target`` holds the old file or the new one at every moment, power cuts included.
 
     Raises:
         OSError: the disk is full or the folder read-only; nothing is left behind and an older file is untouched.
     """
-    target = Path(path)
-    raw = to_bytes(tensors, meta)
     temporary = temporary_name(target)
     try:
         with open(temporary, "wb") as file:

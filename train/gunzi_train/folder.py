@@ -256,15 +256,9 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a small file whole or not at all."""
-    temporary = checkpoint.temporary_name(path)
     try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        checkpoint.write_whole(path, content)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise SaveError(f"{path}: cannot be written ({error.strerror})") from None
 
 
