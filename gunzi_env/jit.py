@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,14 +18,14 @@ import numba
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
-HERE = Path(__file__).resolve().parent
+PACKAGE = Path(find_spec("gunzi_env").submodule_search_locations[0])  # type: ignore[union-attr,index]
 
 
-def version_hash() -> str:
-    """A hash of the source of this package."""
+def version_hash(package: Path = PACKAGE) -> str:
+    """Hash every source file of a package, sub-packages included."""
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(HERE.glob("*.py")):
-        digest.update(path.read_bytes())
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
@@ -32,7 +33,7 @@ def cache_folder() -> str | None:
     """Where compiled code can be kept: where the user has told numba, beside the package, or in the user's cache."""
     told = os.environ.get("NUMBA_CACHE_DIR")
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    bases = [Path(told)] if told else [HERE / "__pycache__", Path(home) / "gunzi"]
+    bases = [Path(told)] if told else [PACKAGE / "__pycache__", Path(home) / "gunzi"]
     for base in bases:
         folder = base / f"compiled-{version_hash()}"
         try:

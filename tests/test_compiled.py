@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gunzi_env import Rules, compiled, engine, observe, tricks
+from gunzi_env import Rules, compiled, engine, jit, observe, tricks
 from gunzi_env.aec import raw_env
 from gunzi_env.tables import Phase, Tables
 from gunzi_env.testing import random_actions
@@ -172,3 +174,17 @@ def test_the_environment_plays_compiled(monkeypatch: pytest.MonkeyPatch) -> None
             env.step(int(rng.choice(np.flatnonzero(observation["action_mask"]))))
         seen.append(episode)
     assert seen[0] == seen[1]
+
+
+SOURCES = sorted(path.relative_to(jit.PACKAGE) for path in jit.PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=str)
+def test_a_change_of_any_source_changes_the_hash_of_the_cache(source: Path, tmp_path: Path) -> None:
+    """Machine code is kept under this hash: a file that it missed would leave stale code in use."""
+    assert Path("tables.py") in SOURCES
+    package = tmp_path / "gunzi_env"
+    shutil.copytree(jit.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "data"))
+    before = jit.version_hash(package)
+    (package / source).write_bytes((package / source).read_bytes() + b"\n# changed")
+    assert before == jit.version_hash() != jit.version_hash(package)
