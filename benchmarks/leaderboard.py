@@ -26,7 +26,8 @@ from benchmarks.contests import COSTS, MEASURED, SEED, Contest
 from benchmarks.results import Section
 from gunzi_agents import registry
 from gunzi_env import cli, engine, observe
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
+from gunzi_env.resample import draw
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
 from gunzi_eval import arena
@@ -42,7 +43,7 @@ LEARNED = ("checkpoint.py", "networks.py", "neural.py")
 def sources() -> str:
     """A digest of the bots' code and of the worlds that searches draw, comments and docstrings left out."""
     found = hashlib.sha256()
-    bots, worlds = Path(registry.__file__).parent.glob("*.py"), Path(observe.__file__).parent.glob("resample*.py")
+    bots, worlds = Path(registry.__file__).parent.rglob("*.py"), Path(draw.__file__).parent.rglob("*.py")
     for file in [*sorted(bots), *sorted(worlds)]:
         if file.name in LEARNED:
             continue

@@ -28,10 +28,10 @@ from pettingzoo.utils import wrappers
 
 from gunzi_env import engine, observe, position, record, render, starts
 from gunzi_env.cards import parse_cards
-from gunzi_env.deal import draw_of_deck, start_keys
+from gunzi_env.chapters.deal import draw_of_deck, start_keys
 from gunzi_env.engine import IllegalAction
-from gunzi_env.episodes import Episode, Reward, check_episode, team_rewards
 from gunzi_env.observe import View
+from gunzi_env.rewards import Episode, Reward, check_episode, team_rewards
 from gunzi_env.rulebook import ONE_TABLE, parse_level
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import NOBODY, Phase, Tables
@@ -74,7 +74,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         deal_value: float = 0.5,
         skip_forced: bool = False,
     ) -> None:
-        """``reward``: see :func:`gunzi_env.episodes.team_rewards`; ``observation="dict"`` gives the encoding's pieces
+        """``reward``: see :func:`gunzi_env.rewards.team_rewards`; ``observation="dict"`` gives the encoding's pieces
         by name; ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays what leaves no choice."""
         super().__init__()
         self.rules = load_rules(rules)

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import bidding, choice, compiled, kitty, settlement, tribute, tricks
+from gunzi_env import compiled
 from gunzi_env.actions import ActionSpace
-from gunzi_env.deal import first_seats, shuffle
+from gunzi_env.chapters import bidding, choice, kitty, settlement, tribute, tricks
+from gunzi_env.chapters.deal import first_seats, shuffle
 from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, put_planes
 from gunzi_env.tables import HAND, NOBODY, Index, Int8, Phase, Tables
@@ -99,7 +100,7 @@ def begin_hand(
 
     ``levels[n, 2]``, ``dealer[n]`` (-1: the first hand of a match, R4.2) and ``blood[n]`` are the state it starts
     from, a new match when left out. ``draw[n, D, 54]`` prescribes the cards of the first deal (see
-    :func:`gunzi_env.deal.draw_of_deck`); redeals come from the seed.
+    :func:`gunzi_env.chapters.deal.draw_of_deck`); redeals come from the seed.
     """
     rules = t.rules
     t.levels[g] = rules.first_level if levels is None else levels

@@ -292,12 +292,12 @@ def encode_tables(
 def _encode_compiled(t: Tables, me: npt.NDArray[np.int8], out: npt.NDArray[Any], one: int | None) -> None:
     kept: Any = t.scratch.get("encode")
     if kept is None:
-        from gunzi_env import kernels_seen
+        from gunzi_env.compiled import encoding
 
         table, (masks, _) = _numbers(t.rules), compiled.order_tables(t.layout)
-        tables = (*compiled.fields(t, kernels_seen.SeenRows), masks, compiled.depth(t), np.arange(t.num))
+        tables = (*compiled.fields(t, encoding.SeenRows), masks, compiled.depth(t), np.arange(t.num))
         numbers = (table.low[:, 0], table.high[:, 0], table.at[:, 0], table.bits, np.array(table.first))
-        kept = t.scratch["encode"] = (kernels_seen.encode, tables, (*numbers, np.array(_widths(t.rules))))
+        kept = t.scratch["encode"] = (encoding.encode, tables, (*numbers, np.array(_widths(t.rules))))
     kernel, tables, layout = kept
     unit = _unit(out.dtype, one)
     kernel(*tables, me, *layout, unit, out.view(unit.dtype))

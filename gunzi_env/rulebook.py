@@ -20,9 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gunzi_env import choice, kitty, order, planes, settlement, tribute, tricks
+from gunzi_env import order, planes
 from gunzi_env.actions import BID_WORDS
 from gunzi_env.cards import FACE_NAMES, SUITS, format_cards, parse_hand, parse_rank, parse_suit
+from gunzi_env.chapters import choice, kitty, settlement, tribute, tricks
 from gunzi_env.planes import NUM_SLOTS, Ints, Words
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, Index, Tables

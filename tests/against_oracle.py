@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_env import actions, engine, starts
-from gunzi_env.deal import deck_of_draw, shuffle, start_keys
+from gunzi_env.chapters.deal import deck_of_draw, shuffle, start_keys
 from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import U64, minus, to_counts
 from gunzi_env.rules import Rules

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gunzi_env import Rules, VectorEnv, engine, observe, record
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.planes import U64
 from gunzi_env.tables import Phase, Tables
 from gunzi_env.testing import random_actions

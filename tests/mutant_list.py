@@ -22,17 +22,17 @@ class Mutant:
 
 PLAY = ("tests/rules/test_r7_play.py",)
 ENGINE = "gunzi_env/engine.py"
-TRICKS = "gunzi_env/tricks.py"
-BIDDING = "gunzi_env/bidding.py"
-TRIBUTE = "gunzi_env/tribute.py"
-KITTY = "gunzi_env/kitty.py"
-CHOICE = "gunzi_env/choice.py"
+TRICKS = "gunzi_env/chapters/tricks.py"
+BIDDING = "gunzi_env/chapters/bidding.py"
+TRIBUTE = "gunzi_env/chapters/tribute.py"
+KITTY = "gunzi_env/chapters/kitty.py"
+CHOICE = "gunzi_env/chapters/choice.py"
 ORDER = "gunzi_env/order.py"
 OBSERVE = "gunzi_env/observe.py"
 VIEWS = "gunzi_env/views.py"
-KERNELS = "gunzi_env/kernels.py"
-KERNELS_SEEN = "gunzi_env/kernels_seen.py"
-RESULT = "gunzi_env/settlement.py"
+KERNELS = "gunzi_env/compiled/tricks.py"
+KERNELS_SEEN = "gunzi_env/compiled/encoding.py"
+RESULT = "gunzi_env/chapters/settlement.py"
 SEEN = ("tests/test_hidden.py", "tests/test_observe.py")
 
 # fmt: off
@@ -223,7 +223,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "for flags in (t.void, t.no_pair,", "for flags in (t.void,", ("tests/test_restore.py",),
     ),
     Mutant(
-        "the deal hangs on the place", "a table in a batch plays another game than alone", "gunzi_env/deal.py",
+        "the deal hangs on the place", "a table in a batch plays another game than alone", "gunzi_env/chapters/deal.py",
         "return mix(t.seed[g], t.table_id[g], t.match[g], t.hand[g])",
         "return mix(t.seed[g], g, t.match[g], t.hand[g])",
         ("tests/test_batch.py",),
@@ -299,7 +299,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # Rewards and API
     Mutant(
-        "partners paid apart", "the reward goes to neighbours instead of partners", "gunzi_env/episodes.py",
+        "partners paid apart", "the reward goes to neighbours instead of partners", "gunzi_env/vector/episodes.py",
         "np.stack([team, -team, team, -team], axis=1)", "np.stack([team, team, -team, -team], axis=1)",
         ("tests/test_engine.py",),
     ),
@@ -315,12 +315,12 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # Several processes do not play what one plays
     Mutant(
-        "lent twice", "what was returned is overwritten by a later step", "gunzi_env/shared.py",
+        "lent twice", "what was returned is overwritten by a later step", "gunzi_env/vector/shared_memory.py",
         "if lent is None or lent() is None:", "if lent is None or number:",
         ("tests/test_workers.py",),
     ),
     Mutant(
-        "workers play the same deals", "forked workers all played identical games", "gunzi_env/pool.py",
+        "workers play the same deals", "forked workers all played identical games", "gunzi_env/vector/pool.py",
         '[(ids[part],) for part in self._parts]', '[(ids[: part.stop - part.start],) for part in self._parts]',
         ("tests/test_workers.py",),
     ),

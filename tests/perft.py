@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from gunzi_env import Rules, engine, position
-from gunzi_env.deal import deck_of_draw, shuffle
+from gunzi_env.chapters.deal import deck_of_draw, shuffle
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.tables import NOBODY, Phase, Tables
 from tests.oracle import Oracle

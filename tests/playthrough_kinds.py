@@ -96,7 +96,7 @@ class Playthrough:
     moves: str = ""
     """"SEAT ACTION" or NEXT_HAND, separated by semicolons."""
     must: tuple[str, ...] = ()
-    """Branches (:mod:`gunzi_env.branches`) or PREDICATES that it goes through."""
+    """Branches (:mod:`gunzi_env.testing.laws.coverage`) or PREDICATES that it goes through."""
     key: int | None = None
     """After the script: random actions from this key; None for none."""
     until: str = "over"
@@ -157,7 +157,7 @@ def ending(last: str, score: int, kitty: str = EMPTY, **fields: Any) -> Position
     return Position({"hands": hands, "score": score, "kitty_cards": kitty, **fields})
 
 
-# What no branch of gunzi_env.branches says, of a table before and after a move ------------------------------
+# What no branch of gunzi_env.testing.coverage says, of a table before and after a move ------------------------------
 
 
 def _over(b: Tables, a: Tables) -> bool:

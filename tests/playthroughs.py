@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 
 from gunzi_env import engine, planes
-from gunzi_env.branches import branches
 from gunzi_env.cards import FACE_NAMES, SUITS, rank_name
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.order import PROVISIONAL_TRUMP, TRUMP, to_faces
 from gunzi_env.planes import U64, Words
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Phase, Tables
 from gunzi_env.testing import random_actions
+from gunzi_env.testing.coverage import branches
 from tests.playthrough_kinds import NEXT_HAND, PREDICATES, Playthrough
 from tests.playthrough_scenarios import SCENARIOS
 

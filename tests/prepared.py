@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from gunzi_env import Rules, engine, position, testing
-from gunzi_env.branches import branches
-from gunzi_env.deal import draw_of_deck
+from gunzi_env.chapters.deal import draw_of_deck
 from gunzi_env.planes import U64
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.tables import Phase, Tables
+from gunzi_env.testing.coverage import branches
 from tests.rules.game import deck
 from tests.variants import VARIANTS
 

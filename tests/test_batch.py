@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from gunzi_env import Rules, engine
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.planes import U64, Words
 from gunzi_env.tables import NOBODY, Phase, Tables
 

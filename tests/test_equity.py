@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gunzi_env import Rules, VectorEnv, equity, raw_env
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.rules import RulesError
 from gunzi_env.tables import NOBODY
 from gunzi_env.testing import random_actions

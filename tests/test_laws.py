@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gunzi_env import Rules, engine, testing, tricks
+from gunzi_env import Rules, engine, testing
+from gunzi_env.chapters import tricks
 from gunzi_env.order import BIG_JOKER_SLOT
 from gunzi_env.planes import BIT, FULL, U64, Ints
 from gunzi_env.tables import HAND, KITTY, Index, Phase, Tables

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 import pytest
 
-from gunzi_env import settlement, tricks
+from gunzi_env.chapters import settlement, tricks
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from tests import playthroughs

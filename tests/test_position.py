@@ -12,7 +12,7 @@ import pytest
 
 from gunzi_env import engine, planes, starts
 from gunzi_env.cards import parse_cards
-from gunzi_env.deal import start_keys
+from gunzi_env.chapters.deal import start_keys
 from gunzi_env.order import to_slots
 from gunzi_env.planes import bits
 from gunzi_env.position import PositionError, format_position, parse, play_actions, setup

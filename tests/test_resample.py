@@ -14,10 +14,11 @@ import pytest
 from gunzi_agents import registry
 from gunzi_env import Rules, engine, observe, order, planes, position, resample
 from gunzi_env.cards import BIG_JOKER, parse_cards
-from gunzi_env.deal import draw_of_deck, mix
+from gunzi_env.chapters.deal import draw_of_deck
+from gunzi_env.keys import mix
 from gunzi_env.planes import U64, Words
-from gunzi_env.resample_clues import read
-from gunzi_env.resample_tables import without_hidden
+from gunzi_env.resample.constraints import read
+from gunzi_env.resample.tables import without_hidden
 from gunzi_env.tables import HAND, KITTY, STOCK, Flags, Index, Phase, Tables
 from gunzi_env.testing import check_tables, check_views, random_actions
 from gunzi_env.views import View, schema

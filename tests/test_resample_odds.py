@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gunzi_env import Rules
-from gunzi_env.resample_clues import Clues
-from gunzi_env.resample_odds import Odds
+from gunzi_env.resample.constraints import Clues
+from gunzi_env.resample.odds import Odds
 from gunzi_env.rulebook import cards_planes
 from gunzi_env.tables import PLAYED, Tables
 from tests.enumerated import Scenario, World, cards_of, late, surprise

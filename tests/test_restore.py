@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from gunzi_env import Rules, VectorEnv, engine
-from gunzi_env.deal import deck_of_draw
+from gunzi_env.chapters.deal import deck_of_draw
 from gunzi_env.planes import U64
 from gunzi_env.record import Recorder
 from gunzi_env.tables import NOBODY, Phase, Tables

@@ -12,7 +12,8 @@ import pytest
 
 from gunzi_env import Rules, engine, planes
 from gunzi_env.cards import SUITED_FACES
-from gunzi_env.deal import deck_of_draw, draw_of_deck, mix, start_keys
+from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, start_keys
+from gunzi_env.keys import mix
 from gunzi_env.order import PROVISIONAL_TRUMP, TRUMP
 from gunzi_env.planes import U64
 from gunzi_env.starts import sample

@@ -13,7 +13,7 @@ import pytest
 
 from gunzi_env import IllegalAction, VectorEnv
 from gunzi_env.planes import U64
-from gunzi_env.pool import shares
+from gunzi_env.vector.pool import shares
 from gunzi_env.views import View
 
 TABLES, SEED = 11, 5

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gunzi_env import VectorEnv, cli, workers
-from gunzi_env.episodes import Share
-from gunzi_env.vector import WorkerLost
+from gunzi_env import VectorEnv, cli
+from gunzi_env.vector import WorkerLost, worker
+from gunzi_env.vector.episodes import Share
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 3
@@ -100,7 +100,7 @@ def test_a_worker_that_freezes(monkeypatch: pytest.MonkeyPatch) -> None:
     env = started()
     actions = play(env)
     os.kill(env.worker_pids[0], signal.SIGSTOP)
-    monkeypatch.setattr(workers, "ANSWER_LIMIT_S", 0.5)
+    monkeypatch.setattr(worker, "ANSWER_LIMIT_S", 0.5)
     with pytest.raises(WorkerLost, match=r"worker 1 of 1 .* gave no answer in time in 'step', step 4"):
         env.step(actions)
     assert all_end(env.worker_pids)
@@ -111,7 +111,7 @@ def test_a_frozen_worker_is_not_waited_for_to_read_what_fills_its_pipe(monkeypat
     env.reset()
     state = env.get_state()
     os.kill(env.worker_pids[0], signal.SIGSTOP)
-    monkeypatch.setattr(workers, "ANSWER_LIMIT_S", 0.5)
+    monkeypatch.setattr(worker, "ANSWER_LIMIT_S", 0.5)
     with pytest.raises(WorkerLost, match="gave no answer in time in 'load'"):
         env.set_state(state)
     assert all_end(env.worker_pids)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gunzi_env import Rules, engine, planes, starts
 from gunzi_env.cards import SMALL_JOKER, rank_of
-from gunzi_env.deal import deck_of_draw, draw_of_deck, reveal, start_keys
+from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, reveal, start_keys
 from gunzi_env.engine import IllegalAction
 from gunzi_env.order import JOKERS
 from gunzi_env.planes import Words

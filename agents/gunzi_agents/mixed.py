@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gunzi_agents.base import Agent
 from gunzi_agents.uniform import Uniform
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.observe import View
 
 BLUNDERS = {"easy": 0.3, "medium": 0.12, "hard": 0.04}

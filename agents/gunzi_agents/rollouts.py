@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gunzi_agents.base import Agent
 from gunzi_env import engine, observe
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.tables import Phase, Tables
 
 _SPARSE = 0.7

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from gunzi_agents.base import Agent
 from gunzi_agents.rollouts import play_out
 from gunzi_env import engine
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.observe import View
 from gunzi_env.resample import resample
 from gunzi_env.tables import Phase, Tables

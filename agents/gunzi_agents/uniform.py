@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.observe import View
 
 # Sets this agent's draws apart from those of others that hash the same keys.

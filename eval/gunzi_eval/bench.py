@@ -18,7 +18,7 @@ from importlib.metadata import version
 import numpy as np
 
 from gunzi_env import compiled, engine, observe
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval.arguments import check_range, check_seed, checked_rules, parse, say_next

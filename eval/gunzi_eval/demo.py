@@ -12,7 +12,7 @@ import numpy as np
 
 from gunzi_agents import registry
 from gunzi_env import engine, starts
-from gunzi_env.deal import start_keys
+from gunzi_env.chapters.deal import start_keys
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables

@@ -20,7 +20,7 @@ from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_env import engine, equity, starts
 from gunzi_env.cards import rank_name
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Tables
 from gunzi_eval import match_equity

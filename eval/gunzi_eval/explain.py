@@ -18,8 +18,8 @@ from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_env import observe, record, render
 from gunzi_env.cards import SUITS, format_cards, rank_name
-from gunzi_env.deal import mix
-from gunzi_env.position_text import suit_names
+from gunzi_env.keys import mix
+from gunzi_env.position.text import suit_names
 from gunzi_env.record import Record
 from gunzi_env.tables import NOBODY, Phase, Tables
 from gunzi_eval import opinions

@@ -23,11 +23,12 @@ import numpy.typing as npt
 from gunzi_agents.base import Agent
 from gunzi_env import engine, equity, starts
 from gunzi_env.cards import ACE, POINTS_OF_RANK
-from gunzi_env.deal import mix, start_keys
+from gunzi_env.chapters.deal import start_keys
+from gunzi_env.chapters.settlement import Outcome, settle
+from gunzi_env.keys import mix
 from gunzi_env.order import BIG_JOKER_SLOT, SMALL_JOKER_SLOT
 from gunzi_env.planes import BIT, count
 from gunzi_env.rules import Rules
-from gunzi_env.settlement import Outcome, settle
 from gunzi_env.tables import KITTY, NOBODY, Tables
 from gunzi_eval.playing import Sitting
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gunzi_env import engine, planes
-from gunzi_env.bidding import kitty_faces
 from gunzi_env.cards import SUITS, format_cards, rank_name
+from gunzi_env.chapters.bidding import kitty_faces
 from gunzi_env.order import BIG_JOKER_SLOT, JOKERS
 from gunzi_env.planes import BIT, Words
 from gunzi_env.tables import HAND, KITTY, NOBODY, PLAYED, Phase, Tables

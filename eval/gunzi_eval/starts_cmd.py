@@ -22,7 +22,7 @@ from tyro.conf import Positional
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_env import engine, observe, starts
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
 from gunzi_eval.arguments import UsageError, check_range, check_seed, check_writable, tyro_errors, write_whole

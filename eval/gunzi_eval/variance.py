@@ -18,7 +18,8 @@ from tyro.conf import Positional
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_env import engine, starts
-from gunzi_env.deal import mix, start_keys
+from gunzi_env.chapters.deal import start_keys
+from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Tables
 from gunzi_eval import designs, duplicate

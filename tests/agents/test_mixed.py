@@ -13,7 +13,7 @@ from gunzi_agents.greedy import Greedy
 from gunzi_agents.mixed import BLUNDERS, Mixed, weak
 from gunzi_agents.specs import SpecError, parse
 from gunzi_agents.uniform import Uniform
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.vector import VectorEnv
 from gunzi_eval import arena

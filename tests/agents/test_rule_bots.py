@@ -15,7 +15,7 @@ from gunzi_agents.base import Agent
 from gunzi_agents.expert import Expert
 from gunzi_agents.greedy import Greedy
 from gunzi_env import engine, observe, position
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_env.vector import VectorEnv

@@ -9,7 +9,7 @@ from gunzi_agents.expert import Expert
 from gunzi_agents.search import ROUND, SEARCHED, Budget, Search
 from gunzi_agents.uniform import Uniform
 from gunzi_env import engine, observe
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.observe import View
 from gunzi_env.tables import Phase
 from gunzi_env.vector import VectorEnv

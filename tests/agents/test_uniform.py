@@ -11,7 +11,7 @@ import pytest
 from gunzi_agents import registry
 from gunzi_agents.base import Agent, AgentError, MissingAgentError
 from gunzi_agents.uniform import Uniform, choose
-from gunzi_env.deal import mix
+from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 
 RULES = Rules.preset("dalian")

@@ -9,7 +9,8 @@ import pytest
 
 from gunzi_agents.uniform import Uniform, choose
 from gunzi_env import engine, observe
-from gunzi_env.deal import deck_of_draw, mix
+from gunzi_env.chapters.deal import deck_of_draw
+from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval import duplicate

@@ -17,7 +17,7 @@ import numpy as np
 
 from gunzi_env import engine, observe, position
 from gunzi_env.cards import format_cards, parse_cards, rank_of
-from gunzi_env.deal import draw_of_deck, first_seats
+from gunzi_env.chapters.deal import draw_of_deck, first_seats
 from gunzi_env.order import PROVISIONAL_TRUMP, to_faces
 from gunzi_env.planes import Words, to_counts
 from gunzi_env.rulebook import ONE_TABLE

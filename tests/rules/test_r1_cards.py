@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from gunzi_env import cards
-from gunzi_env.deal import deck_of_draw
+from gunzi_env.chapters.deal import deck_of_draw
 from gunzi_env.rules import Rules, RulesError
 from gunzi_env.tables import Tables
 from tests.rules.game import dealt, placed

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gunzi_env import observe
-from gunzi_env.deal import deck_of_draw
+from gunzi_env.chapters.deal import deck_of_draw
 from gunzi_env.rulebook import bid_beats
 from gunzi_env.rules import Rules
 from tests.rules.game import Game, dealt, placed

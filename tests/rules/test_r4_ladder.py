@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gunzi_env.deal import deck_of_draw
+from gunzi_env.chapters.deal import deck_of_draw
 from gunzi_env.engine import IllegalAction
 from gunzi_env.rules import Rules
 from tests.rules.game import Game, dealt, placed

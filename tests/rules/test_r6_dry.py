@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from gunzi_env import engine, kitty
+from gunzi_env import engine
+from gunzi_env.chapters import kitty
 from gunzi_env.order import layout
 from gunzi_env.planes import pack
 from gunzi_env.rulebook import is_dry, settle

@@ -20,7 +20,7 @@ import pytest
 import torch
 
 from gunzi_agents import checkpoint
-from gunzi_env.deal import deal_key
+from gunzi_env.chapters.deal import deal_key
 from gunzi_env.rules import Rules
 from gunzi_train import cli, folder, session
 from gunzi_train.config import (

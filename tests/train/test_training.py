@@ -16,7 +16,7 @@ import torch
 from gunzi_agents import checkpoint, neural, registry
 from gunzi_agents.checkpoint import CheckpointError
 from gunzi_env import engine, observe
-from gunzi_env.deal import shuffle
+from gunzi_env.chapters.deal import shuffle
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Tables
 from gunzi_env.vector import VectorEnv

@@ -13,7 +13,8 @@ import torch
 from gunzi_agents.base import Agent
 from gunzi_agents.networks import ActorCritic
 from gunzi_env import observe
-from gunzi_env.deal import deal_key, mix
+from gunzi_env.chapters.deal import deal_key
+from gunzi_env.keys import mix
 from gunzi_env.observe import View
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase

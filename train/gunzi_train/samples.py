@@ -7,7 +7,7 @@ import numpy as np
 from gunzi_agents.networks import ActorCritic
 from gunzi_agents.neural import NeuralAgent
 from gunzi_env import engine, observe, record, starts
-from gunzi_env.deal import start_keys
+from gunzi_env.chapters.deal import start_keys
 from gunzi_env.record import Record
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables

@@ -1,0 +1,32 @@
+"""The laws of the game as functions, for rule changes and for agents of your own (R11)."""
+
+from gunzi_env.testing.case import Case, LawBroken
+from gunzi_env.testing.laws import (
+    Met,
+    check_actions,
+    check_cards,
+    check_legal,
+    check_score,
+    check_sizes,
+    check_tables,
+    check_views,
+    random_actions,
+    random_hands,
+    replay,
+)
+
+__all__ = [
+    "Case",
+    "LawBroken",
+    "Met",
+    "check_actions",
+    "check_cards",
+    "check_legal",
+    "check_score",
+    "check_sizes",
+    "check_tables",
+    "check_views",
+    "random_actions",
+    "random_hands",
+    "replay",
+]
