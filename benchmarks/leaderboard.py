@@ -26,13 +26,13 @@ from benchmarks.contests import COSTS, MEASURED, SEED, Contest
 from benchmarks.results import Section
 from gunzi_agents import registry
 from gunzi_env import cli, engine, observe
+from gunzi_env.cli.options import UsageError
 from gunzi_env.keys import mix
 from gunzi_env.resample import draw
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
-from gunzi_eval import arena
-from gunzi_eval.arguments import UsageError
-from gunzi_eval.bench import HAND, Runner, machine
+from gunzi_eval.commands import arena
+from gunzi_eval.commands.bench import HAND, Runner, machine
 
 GAMES = results.ROOT / "runs" / "leaderboard"
 BATCH = 1024

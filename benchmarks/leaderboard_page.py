@@ -13,9 +13,9 @@ from benchmarks.contests import COSTS, MEASURED, SEED, Contest
 from benchmarks.results import Section, table
 from gunzi_env import starts
 from gunzi_env.rules import Rules
-from gunzi_eval.intervals import Interval, figure
-from gunzi_eval.rating import fit_text, interval
-from gunzi_eval.scale import Meeting, connected, fit
+from gunzi_eval.commands.rating import fit_text, interval
+from gunzi_eval.stats.bradley_terry import Meeting, connected, fit
+from gunzi_eval.stats.intervals import Interval, figure
 
 RESULTS = results.ROOT / "docs" / "leaderboard.json"
 PAGE = results.ROOT / "docs" / "leaderboard.md"

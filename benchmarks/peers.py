@@ -190,7 +190,7 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # Here and not above: the peers' side of this package never imports gunzi.
     from benchmarks.memory import array_bytes
-    from gunzi_eval.bench import machine
+    from gunzi_eval.commands.bench import machine
 
     chosen = [c for c in CONTESTANTS if not options.only or c.name in options.only]
     section: results.Section = {"machine": machine(), "seconds": options.seconds, "rounds": options.rounds}

@@ -2,7 +2,7 @@
 
 A hand met in a match depends on the levels, on who deals and on the blood owed. Training and benchmarks that
 play single hands draw these from a file per preset, ``data/starts/PRESET.json``, made from whole matches of
-``greedy`` by ``python -m gunzi_eval.starts_cmd``. Another version of a file is another benchmark. Rules that are
+``greedy`` by ``python -m gunzi_eval.commands.starts``. Another version of a file is another benchmark. Rules that are
 no preset use the file of the preset with as many decks, less the states that they cannot reach.
 """
 

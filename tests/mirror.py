@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gunzi_eval.intervals import SHARE_DIGITS
+from gunzi_eval.stats.intervals import SHARE_DIGITS
 
 Interval = dict[str, Any] | None
 

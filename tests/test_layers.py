@@ -144,7 +144,7 @@ def test_checker_sees_a_wrong_import(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "package", ["gunzi_env", "gunzi_agents", "gunzi_eval", "gunzi_eval.arena", "gunzi_agents.uniform"]
+    "package", ["gunzi_env", "gunzi_agents", "gunzi_eval", "gunzi_eval.commands.arena", "gunzi_agents.uniform"]
 )
 def test_import_loads_no_torch(package: str) -> None:
     code = f"import sys, {package}; print(sorted({{'torch', 'tensorboard', 'ray'}} & set(sys.modules)))"

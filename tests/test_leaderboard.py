@@ -15,7 +15,7 @@ from gunzi_agents import registry
 from gunzi_agents.uniform import Uniform
 from gunzi_env import starts
 from gunzi_env.rules import Rules
-from gunzi_eval import arena
+from gunzi_eval.commands import arena
 
 FEW = (Contest("dalian", "greedy", "uniform", 6), Contest("dalian", "greedy@easy", "greedy", 4))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gunzi_eval.intervals import Interval
+from gunzi_eval.stats.intervals import Interval
 from gunzi_train import cli, evaluate, session
 
 SETTINGS = {

@@ -18,7 +18,7 @@ from gunzi_env.engine import IllegalAction
 from gunzi_env.order import JOKERS
 from gunzi_env.planes import Words
 from gunzi_env.tables import KITTY, PENDING, PLAYED, Phase, Tables
-from gunzi_eval.narrate import Event, Narrator
+from gunzi_eval.table.narrator import Event, Narrator
 from tests.worlds import ONE, Leak, differences, sent
 
 PUBLIC = ("trump", "dealer", "bid_strength", "bid_suit", "bid_seat", "pickable", "kitty_public", "dry", "attempt")

@@ -12,7 +12,7 @@ from gunzi_agents.base import Agent
 from gunzi_env import engine, observe
 from gunzi_env.keys import mix
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
-from gunzi_eval.duplicate import MAX_HANDS, ask
+from gunzi_eval.matches.duplicate import MAX_HANDS, ask
 
 
 @dataclass

@@ -16,7 +16,7 @@ from gunzi_env import engine, observe, position
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
 from gunzi_env.vector import VectorEnv
-from gunzi_eval import arena
+from gunzi_eval.commands import arena
 
 
 def player(view: observe.View) -> ExpertPlayer:

@@ -16,7 +16,7 @@ from gunzi_agents.uniform import Uniform
 from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.vector import VectorEnv
-from gunzi_eval import arena
+from gunzi_eval.commands import arena
 
 RULES = Rules.preset("dalian")
 

@@ -19,7 +19,7 @@ from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_env.vector import VectorEnv
-from gunzi_eval import arena
+from gunzi_eval.commands import arena
 
 BOTS: dict[str, Agent] = {"greedy": Greedy(), "expert": Expert()}
 PRESETS = Rules.presets()

@@ -16,9 +16,10 @@ from gunzi_agents import registry
 from gunzi_agents.uniform import Uniform
 from gunzi_env import cli
 from gunzi_env.rules import Rules
-from gunzi_eval import arena, duplicate
-from gunzi_eval.arena import Pair, as_json, measure
-from gunzi_eval.intervals import SHARE_DIGITS, Interval, figure
+from gunzi_eval.commands import arena
+from gunzi_eval.commands.arena import Pair, as_json, measure
+from gunzi_eval.matches import duplicate
+from gunzi_eval.stats.intervals import SHARE_DIGITS, Interval, figure
 from tests.odd_agents import High
 
 

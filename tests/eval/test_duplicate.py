@@ -13,9 +13,9 @@ from gunzi_env.chapters.deal import deck_of_draw
 from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
-from gunzi_eval import duplicate
-from gunzi_eval.duplicate import AgentFault, blocks, hands_of_block, play, play_hands, play_matches
-from gunzi_eval.hands import Figures, Hands
+from gunzi_eval.matches import duplicate
+from gunzi_eval.matches.duplicate import AgentFault, blocks, hands_of_block, play, play_hands, play_matches
+from gunzi_eval.matches.hands import Figures, Hands
 
 RULES = Rules.preset("dalian")
 

@@ -17,9 +17,10 @@ from gunzi_agents.uniform import Uniform
 from gunzi_env import cli, engine, record
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
-from gunzi_eval import demo, explain, opinions, play, replay
-from gunzi_eval.explain import Decision, decisions, position_lines
-from gunzi_eval.terminal import Painter
+from gunzi_eval.commands import demo, explain, play, replay
+from gunzi_eval.commands.explain import Decision, decisions, position_lines
+from gunzi_eval.table import analysis, records
+from gunzi_eval.table.terminal import Painter
 
 PLAIN = Painter(colour=False, symbols=False)
 
@@ -38,7 +39,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def hand(file: Path) -> list[Decision]:
-    return decisions(replay.read(file), file)[0]
+    return decisions(records.read(file), file)[0]
 
 
 def first(hand: list[Decision], *phases: Phase) -> Decision:
@@ -61,7 +62,7 @@ def test_a_decision_is_shown_from_its_seats_view(
 def test_plies_are_those_of_replay_and_of_records(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert replay.main([str(file), "--plies"]) == 0
     shown = re.findall(r"^ +(\d+)  seat (\d): (.*)$", capsys.readouterr().out, re.M)
-    moves = replay.read(file).hands[0].moves
+    moves = records.read(file).hands[0].moves
     assert shown == [(str(ply), str(seat), action) for ply, (seat, action) in enumerate(moves)]
     assert run(str(file), "--ply", "77") == 0
     seat, action = moves[77]
@@ -106,7 +107,7 @@ def test_a_bot_finds_its_own_moves(file: Path, tmp_path: Path, capsys: pytest.Ca
     rows = content["decisions"]
     assert len(rows) == int(re.findall(r"expert (\d+)", said)[0]) < content["asked"]
     assert all(set(row["otherwise"]) == {"expert"} for row in rows)
-    moves = replay.read(file).hands[0].moves
+    moves = records.read(file).hands[0].moves
     assert all((row["seat"], row["played"]) == moves[row["ply"]] for row in rows)
     better = [row["otherwise"]["expert"]["better"] for row in rows if row["phase"] in ("lead", "follow")]
     assert better and min(better) >= 0
@@ -141,7 +142,7 @@ def test_hands_of_a_match_are_named(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "--ply 3: in which hand? --hand allows 0 to 1" in capsys.readouterr().err
     assert run(str(path), "--hand", "1", "--agents", "uniform") == 0
     assert "played otherwise: uniform 0" in capsys.readouterr().out
-    number = len(replay.read(path).hands[1].moves)
+    number = len(records.read(path).hands[1].moves)
     assert run(str(path), "--hand", "1", "--ply", str(number)) == 2
     assert f"--ply is {number}, allowed are 0 to {number - 1}" in capsys.readouterr().err
 
@@ -173,7 +174,7 @@ def test_what_cannot_be_asked_is_refused_in_one_line(
 def test_a_search_says_what_its_candidates_gained(hand: list[Decision]) -> None:
     decision = first(hand[-30:], *SEARCHED)
     search = Search(Expert(), Budget(worlds=16, candidates=3))
-    found = opinions.opinion(search, decision.tables, np.array([decision.key]), decision.action)
+    found = analysis.opinion(search, decision.tables, np.array([decision.key]), decision.action)
     assert found.measure == "levels gained over expert's own move"
     own = [option for option in found.options if not option.worlds]
     assert [option.worth.mean for option in own] == [0.0]
@@ -209,7 +210,7 @@ def test_a_weighing_is_what_the_search_plays_by(hand: list[Decision]) -> None:
 
 def test_a_bot_that_cannot_say_or_thinks_nothing_has_a_choice_only(hand: list[Decision]) -> None:
     for agent, decision in ((Uniform(), first(hand, Phase.LEAD)), (Expert(), first(hand, Phase.BURY))):
-        found = opinions.opinion(agent, decision.tables, np.array([decision.key]), decision.action)
+        found = analysis.opinion(agent, decision.tables, np.array([decision.key]), decision.action)
         assert found.options == () and decision.tables.actions.unpack(decision.tables.legal)[0, found.choice]
 
 
@@ -224,7 +225,7 @@ def test_a_network_gives_its_probabilities(hand: list[Decision]) -> None:
     shape = Shape(inputs=size(rules), actions=hand[0].tables.actions.n, width=32, depth=2)
     agent = NeuralAgent(ActorCritic(shape), rules, "net")
     decision = first(hand[40:], Phase.FOLLOW)
-    found = opinions.opinion(agent, decision.tables, np.array([decision.key]), decision.action)
+    found = analysis.opinion(agent, decision.tables, np.array([decision.key]), decision.action)
     assert found.measure == "probability" and found.options[0].action == found.choice
     assert decision.action in [option.action for option in found.options]
     legal = decision.tables.actions.unpack(decision.tables.legal)

@@ -14,10 +14,10 @@ from gunzi_env.order import BIG_JOKER_SLOT
 from gunzi_env.planes import BIT
 from gunzi_env.rules import Rules
 from gunzi_env.tables import KITTY, NOBODY, Phase, Tables
-from gunzi_eval.duplicate import play_hands
-from gunzi_eval.figures import CSV_FIELDS, Pair, as_csv, as_json
-from gunzi_eval.hands import Hands
-from gunzi_eval.intervals import bootstrap, mean_interval, share_interval, student_interval
+from gunzi_eval.matches.duplicate import play_hands
+from gunzi_eval.matches.figures import CSV_FIELDS, Pair, as_csv, as_json
+from gunzi_eval.matches.hands import Hands
+from gunzi_eval.stats.intervals import bootstrap, mean_interval, share_interval, student_interval
 from tests.mirror import mirrored
 from tests.odd_agents import High
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from gunzi_eval.intervals import Interval, mean_interval, share_interval, student
+from gunzi_eval.stats.intervals import Interval, mean_interval, share_interval, student
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ import pytest
 
 from gunzi_agents.uniform import Uniform
 from gunzi_env import Rules, equity
+from gunzi_env.cli.options import UsageError
 from gunzi_env.rulebook import settle
-from gunzi_eval import equity_cmd, match_equity
-from gunzi_eval.arguments import UsageError
-from gunzi_eval.match_equity import Chain, EquityError, Hands
+from gunzi_eval.commands import equity as equity_command
+from gunzi_eval.stats import match_equity
+from gunzi_eval.stats.match_equity import Chain, EquityError, Hands
 
 DALIAN = Rules.preset("dalian")
 # S, dug, big, small, dry
@@ -93,7 +94,7 @@ def test_shipped_tables_are_of_this_version_and_command(preset: str) -> None:
     document = json.loads(path.read_text("utf-8"))
     assert (document["preset"], document["rules"]) == (preset, Rules.preset(preset).digest)
     assert document["source"].endswith("hands of greedy, seed 1")
-    assert path.read_text("utf-8") == equity_cmd.as_text(document)
+    assert path.read_text("utf-8") == equity_command.as_text(document)
     assert path.stat().st_size < 25_000
 
 
@@ -113,7 +114,7 @@ def test_command_makes_a_table_that_the_environment_reads(
     toml = tmp_path / "short.toml"
     toml.write_text("last_level = 4\nmust_play = [3, 4]\n")
     arguments = ["--rules", str(toml), "--folder", str(tmp_path), "--make", "--hands", "90", "--agent", "uniform"]
-    assert equity_cmd.main(arguments) == 0
+    assert equity_command.main(arguments) == 0
     monkeypatch.setenv(equity.FOLDER, str(tmp_path))
     rules = dataclasses.replace(DALIAN, last_level=4, must_play=(3, 4))
     try:
@@ -121,11 +122,11 @@ def test_command_makes_a_table_that_the_environment_reads(
         capsys.readouterr()
         figures = tmp_path / "check.json"
         checking = ["--rules", str(toml), "--check", "--matches", "40", "--agent", "uniform", "--json", str(figures)]
-        assert equity_cmd.main(checking) == 0
+        assert equity_command.main(checking) == 0
         content = json.loads(figures.read_text())
         assert sum(b["matches"] for b in content["bins"]) == 40
         assert abs(content["z"]) < 4
-        assert equity_cmd.main(["--rules", str(toml)]) == 0
+        assert equity_command.main(["--rules", str(toml)]) == 0
         assert "blood 0" in capsys.readouterr().out
     finally:
         equity.table.cache_clear()
@@ -135,10 +136,10 @@ def test_calibration_finds_the_right_and_the_wrong_prediction() -> None:
     rng = np.random.default_rng(0)
     predicted = rng.random(4000)
     won = (rng.random(4000) < predicted).astype(float)
-    assert abs(equity_cmd.z_score(predicted, won)) < 3
-    bins = equity_cmd.calibrate(predicted, won)
+    assert abs(equity_command.z_score(predicted, won)) < 3
+    bins = equity_command.calibrate(predicted, won)
     assert len(bins) == 10 and all(abs(b.z) < 3.5 for b in bins)
-    assert equity_cmd.z_score(predicted * 0.9, won) > 4
+    assert equity_command.z_score(predicted * 0.9, won) > 4
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_calibration_finds_the_right_and_the_wrong_prediction() -> None:
 )
 def test_bad_arguments_are_named(arguments: list[str], named: str) -> None:
     with pytest.raises(UsageError, match=named):
-        equity_cmd.main(arguments)
+        equity_command.main(arguments)
 
 
 def test_a_chain_weighs_the_other_side_by_its_complement() -> None:

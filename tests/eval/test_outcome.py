@@ -8,7 +8,7 @@ import pytest
 
 from gunzi_env import rulebook
 from gunzi_env.rules import Rules
-from gunzi_eval.outcome import Outcome, sentences
+from gunzi_eval.table.outcome import Outcome, sentences
 
 DALIAN = Rules.preset("dalian")
 

@@ -13,11 +13,11 @@ from gunzi_agents.uniform import Uniform
 from gunzi_env import engine, position, record
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
-from gunzi_eval import play
-from gunzi_eval.demo import deal
-from gunzi_eval.duplicate import decide
-from gunzi_eval.play import PlayConfig, Quit, Session, question
-from gunzi_eval.seat import CHOICES, Refused, _tried, actions_of, legal_names
+from gunzi_eval.commands import play
+from gunzi_eval.commands.demo import deal
+from gunzi_eval.commands.play import PlayConfig, Quit, Session, question
+from gunzi_eval.matches.duplicate import decide
+from gunzi_eval.table.human_input import CHOICES, Refused, _tried, actions_of, legal_names
 
 
 def gunzi(*arguments: str, script: str = "") -> subprocess.CompletedProcess[str]:

@@ -12,11 +12,11 @@ import pytest
 
 from gunzi_agents.uniform import Uniform
 from gunzi_env import Rules
-from gunzi_eval import rating
-from gunzi_eval.arena import measure
-from gunzi_eval.arguments import UsageError
-from gunzi_eval.figures import as_json
-from gunzi_eval.rating import main
+from gunzi_env.cli.options import UsageError
+from gunzi_env.cli.text import table_text
+from gunzi_eval.commands.arena import measure
+from gunzi_eval.commands.rating import main
+from gunzi_eval.matches.figures import as_json
 
 DIGEST = Rules.preset("dalian").digest
 
@@ -144,4 +144,4 @@ def test_shares_that_are_none_are_refused(tmp_path: Path, won: dict[str, float])
 
 
 def test_text_of_a_table_is_aligned() -> None:
-    assert rating.table_text([["a", "bb"], ["ccc", "d"]]) == "a    bb\nccc   d"
+    assert table_text([["a", "bb"], ["ccc", "d"]]) == "a    bb\nccc   d"

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from gunzi_env.rules import Rules
-from gunzi_eval import charts, report
-from gunzi_eval.figures import Pair, as_json
-from gunzi_eval.intervals import Interval
+from gunzi_eval.matches import charts, report
+from gunzi_eval.matches.figures import Pair, as_json
+from gunzi_eval.stats.intervals import Interval
 from tests.eval.test_figures import invented
 
 NASTY = "<script>alert(1)</script>|[x](http://y)`*\x07"

@@ -8,13 +8,13 @@ import sys
 import pytest
 
 from gunzi_env import cli, rulebook
-from gunzi_eval import rulebook_cmd
+from gunzi_eval.commands import rulebook as rulebook_command
 
 HAND = ["--level", "3", "--trump", "S"]
 
 
 def ask(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert rulebook_cmd.main(list(arguments)) == 0
+    assert rulebook_command.main(list(arguments)) == 0
     return capsys.readouterr().out
 
 
@@ -105,11 +105,11 @@ def test_examples_of_the_help_run() -> None:
     """Each question's docstring shows an example; all of them answer."""
     import shlex
 
-    for name, question in rulebook_cmd.QUESTIONS.items():
+    for name, question in rulebook_command.QUESTIONS.items():
         line = next(line.strip() for line in (question.__doc__ or "").splitlines() if "example: " in line)
         words = shlex.split(line.partition("example: gunzi ")[2])
         assert words[:2] == ["rulebook", name]
-        assert rulebook_cmd.main(words[1:]) == 0
+        assert rulebook_command.main(words[1:]) == 0
 
 
 def test_command_line() -> None:

@@ -8,9 +8,9 @@ import random
 import numpy as np
 import pytest
 
-from gunzi_eval import second_opinion
-from gunzi_eval.intervals import share_interval
-from gunzi_eval.scale import ELO, Meeting, connected, fit
+from gunzi_eval.stats import openskill_ratings
+from gunzi_eval.stats.bradley_terry import ELO, Meeting, connected, fit
+from gunzi_eval.stats.intervals import share_interval
 
 TRUE = {"uniform": 0.0, "a": 120.0, "b": 350.0, "c": 600.0, "d": -90.0}
 
@@ -136,8 +136,8 @@ def test_a_circle_shows_as_a_miss() -> None:
 def test_the_second_opinion_agrees_and_has_no_order() -> None:
     pytest.importorskip("openskill")
     meetings = [exact(a, b, 100) for a, b in itertools.combinations(TRUE, 2)]
-    found = second_opinion.ratings(meetings, "uniform", 0)
-    assert found == second_opinion.ratings(meetings[::-1], "uniform", 0)
-    assert found != second_opinion.ratings(meetings, "uniform", 1)
+    found = openskill_ratings.ratings(meetings, "uniform", 0)
+    assert found == openskill_ratings.ratings(meetings[::-1], "uniform", 0)
+    assert found != openskill_ratings.ratings(meetings, "uniform", 1)
     assert found["uniform"] == (0.0, 0.0)
     assert all(abs(found[name][0] - rating) < 60 for name, rating in TRUE.items()), found

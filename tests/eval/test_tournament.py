@@ -20,10 +20,11 @@ from gunzi_agents.search import Search
 from gunzi_agents.uniform import Uniform
 from gunzi_env import cli
 from gunzi_env.rules import Rules
-from gunzi_eval import arena, blocks, tournament
-from gunzi_eval.arena import Arena
-from gunzi_eval.blocks import Alone, Player, Setting, Task, identity
-from gunzi_eval.intervals import student
+from gunzi_eval.commands import arena
+from gunzi_eval.commands.arena import Arena
+from gunzi_eval.matches import tournament
+from gunzi_eval.matches.workers import Alone, Games, Player, Setting, Task, identity
+from gunzi_eval.stats.intervals import student
 from tests import odd_agents
 from tests.mirror import mirrored
 
@@ -62,7 +63,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
     tasks: list[Task] = []
     real = Player.play
 
-    def play(self: Player, task: Task) -> blocks.Games:
+    def play(self: Player, task: Task) -> Games:
         tasks.append(task)
         return real(self, task)
 

@@ -10,9 +10,18 @@ import pytest
 
 from gunzi_agents.uniform import Uniform
 from gunzi_env import Rules
-from gunzi_eval import designs, duplicate, variance
-from gunzi_eval.arguments import UsageError
-from gunzi_eval.designs import EXCHANGED, LESS_LUCK, ONE_TABLE, ROTATED, coefficients, compare, figures
+from gunzi_env.cli.options import UsageError
+from gunzi_eval.commands import variance
+from gunzi_eval.matches import duplicate, variance_reduction
+from gunzi_eval.matches.variance_reduction import (
+    EXCHANGED,
+    LESS_LUCK,
+    ONE_TABLE,
+    ROTATED,
+    coefficients,
+    compare,
+    figures,
+)
 
 DALIAN = Rules.preset("dalian")
 SKILL = 0.7
@@ -30,11 +39,11 @@ def test_a_deals_coefficient_does_not_depend_on_the_deal() -> None:
     tables, luck = deals(np.random.default_rng(0), 40)
     own = tables[[0, 4]]
     before = coefficients(own, luck)
-    assert len(set(before)) == designs.FOLDS
+    assert len(set(before)) == variance_reduction.FOLDS
     changed, other_luck = own.copy(), luck.copy()
     changed[:, 7], other_luck[7] = 1000.0, -50.0
     after = coefficients(changed, other_luck)
-    fold = np.arange(40) % designs.FOLDS == 7 % designs.FOLDS
+    fold = np.arange(40) % variance_reduction.FOLDS == 7 % variance_reduction.FOLDS
     np.testing.assert_array_equal(after[fold], before[fold])
     assert (after[~fold] != before[~fold]).all()
 

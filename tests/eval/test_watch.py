@@ -19,11 +19,11 @@ from gunzi_env import observe, record, rulebook
 from gunzi_env.cards import rank_name
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, Phase, Tables
-from gunzi_eval.demo import deal
-from gunzi_eval.duplicate import decide
-from gunzi_eval.narrate import Event, Narrator, Note, Play, Trick
-from gunzi_eval.outcome import Outcome, cards_text
-from gunzi_eval.terminal import Painter, hand_lines
+from gunzi_eval.commands.demo import deal
+from gunzi_eval.matches.duplicate import decide
+from gunzi_eval.table.narrator import Event, Narrator, Note, Play, Trick
+from gunzi_eval.table.outcome import Outcome, cards_text
+from gunzi_eval.table.terminal import Painter, hand_lines
 from tests.rules.game import placed
 
 DALIAN = Rules.preset("dalian")

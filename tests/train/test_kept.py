@@ -15,7 +15,7 @@ from gunzi_agents import checkpoint, neural
 from gunzi_agents.networks import to_arrays
 from gunzi_env import record
 from gunzi_env.rules import Rules
-from gunzi_eval import replay
+from gunzi_eval.commands import replay
 from gunzi_train import cli, curve, evaluate, folder, samples, session
 from gunzi_train.logs import Metrics
 from tests import tiny_runs

@@ -14,9 +14,9 @@ import pytest
 from gunzi_agents import checkpoint
 from gunzi_agents.checkpoint import CheckpointError
 from gunzi_env import cli
+from gunzi_env.cli.options import UsageError
 from gunzi_env.record import RecordError
 from gunzi_env.rules import Rules
-from gunzi_eval.arguments import UsageError
 from gunzi_train import compare_cmd, folder, inspect_cmd, runs_cmd
 from gunzi_train.config import Config
 from gunzi_train.errors import RunFolderError

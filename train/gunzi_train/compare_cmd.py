@@ -16,10 +16,9 @@ from typing import Any
 
 from tyro.conf import Positional
 
-from gunzi_eval.arguments import UsageError, check_writable, parse, say_next, write_whole
-from gunzi_eval.charts import printable
-from gunzi_eval.intervals import Interval, figure
-from gunzi_eval.terminal import show_table
+from gunzi_env.cli.options import UsageError, check_writable, parse, say_next, write_whole
+from gunzi_env.cli.text import printable, show_table
+from gunzi_eval.stats.intervals import Interval, figure
 from gunzi_train.history import COLUMNS, FIGURES, Match
 from gunzi_train.progress import clock
 from gunzi_train.runs_cmd import Run, count

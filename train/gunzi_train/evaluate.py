@@ -16,8 +16,8 @@ from gunzi_agents.checkpoint import CheckpointError
 from gunzi_agents.networks import ActorCritic
 from gunzi_agents.neural import NeuralAgent
 from gunzi_env.rules import Rules
-from gunzi_eval.duplicate import AgentFault, hands_of_block
-from gunzi_eval.intervals import Interval, mean_interval, share_interval
+from gunzi_eval.matches.duplicate import AgentFault, hands_of_block
+from gunzi_eval.stats.intervals import Interval, mean_interval, share_interval
 from gunzi_train.distributed import Group
 from gunzi_train.errors import FaultElsewhere, Interrupted
 from gunzi_train.history import FIGURES

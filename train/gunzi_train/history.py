@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from gunzi_eval.hands import Figures
-from gunzi_eval.intervals import Interval
+from gunzi_eval.matches.hands import Figures
+from gunzi_eval.stats.intervals import Interval
 from gunzi_train.folder import METRICS
 
 _PARTS = {

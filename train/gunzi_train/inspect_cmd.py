@@ -13,11 +13,11 @@ from tyro.conf import Positional
 from gunzi_agents import checkpoint
 from gunzi_agents.checkpoint import Checkpoint, CheckpointError
 from gunzi_env import record
+from gunzi_env.cli.options import UsageError, check_writable, parse, say_next, write_whole
+from gunzi_env.cli.text import printable
 from gunzi_env.record import RecordError
-from gunzi_eval import replay
-from gunzi_eval.arguments import UsageError, check_writable, parse, say_next, write_whole
-from gunzi_eval.charts import printable
-from gunzi_eval.intervals import Interval, figure
+from gunzi_eval.stats.intervals import Interval, figure
+from gunzi_eval.table import records
 from gunzi_train import config as configuration
 from gunzi_train.config import Config
 
@@ -100,7 +100,7 @@ def of_checkpoint(found: Checkpoint, damaged: list[CheckpointError]) -> dict[str
 
 def of_record(path: Path) -> dict[str, Any]:
     """What a record holds, as plain JSON types; it is played again, so that the rules have their say."""
-    game = replay.read(path)
+    game = records.read(path)
     try:
         if game.hands:
             record.replay(game)

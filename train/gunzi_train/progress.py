@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from gunzi_eval.charts import printable
-from gunzi_eval.intervals import Interval, figure
+from gunzi_env.cli.text import printable
+from gunzi_eval.stats.intervals import Interval, figure
 
 PLAIN_SECONDS = 10.0
 """Between lines where the output is no terminal."""

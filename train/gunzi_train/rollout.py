@@ -19,8 +19,8 @@ from gunzi_env.observe import View
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
 from gunzi_env.vector import VectorEnv
-from gunzi_eval.blocks import identity
-from gunzi_eval.duplicate import AgentFault, ask
+from gunzi_eval.matches.duplicate import AgentFault, ask
+from gunzi_eval.matches.workers import identity
 from gunzi_train import returns
 from gunzi_train.config import SPREAD, CollectConfig, RewardConfig
 from gunzi_train.errors import EmptyMask, NonFinite, OpponentFault

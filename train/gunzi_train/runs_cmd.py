@@ -10,10 +10,9 @@ from typing import Any
 
 from gunzi_agents import checkpoint
 from gunzi_agents.checkpoint import CheckpointError
-from gunzi_eval.arguments import UsageError, parse, say_next
-from gunzi_eval.charts import printable
-from gunzi_eval.intervals import figure
-from gunzi_eval.terminal import show_table
+from gunzi_env.cli.options import UsageError, parse, say_next
+from gunzi_env.cli.text import printable, show_table
+from gunzi_eval.stats.intervals import figure
 from gunzi_train import config as configuration
 from gunzi_train import folder as folders
 from gunzi_train.errors import RunFolderError

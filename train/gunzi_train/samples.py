@@ -11,7 +11,7 @@ from gunzi_env.chapters.deal import start_keys
 from gunzi_env.record import Record
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
-from gunzi_eval.duplicate import ask
+from gunzi_eval.matches.duplicate import ask
 
 
 def play(net: ActorCritic, rules: Rules, name: str, *, hands: int, seed: int) -> str:

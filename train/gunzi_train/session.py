@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gunzi_agents import checkpoint
-from gunzi_eval.intervals import Interval
+from gunzi_eval.stats.intervals import Interval
 from gunzi_train import evaluate, folder, samples
 from gunzi_train.curve import Curve
 from gunzi_train.distributed import Group

@@ -28,10 +28,10 @@ from gunzi_agents.expert_play import ExpertPlayer
 from gunzi_agents.greedy_play import NEVER, cheapest
 from gunzi_agents.networks import ActorCritic
 from gunzi_agents.reading import Flags, Floats, Reading, Slots
+from gunzi_env.cli.options import check_range, check_seed, checked_rules, parse, say_next
 from gunzi_env.planes import NUM_SLOTS
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
-from gunzi_eval.arguments import check_range, check_seed, checked_rules, parse, say_next
 from gunzi_train import considerations, returns
 from gunzi_train.config import CollectConfig, Config, NetConfig, RewardConfig
 from gunzi_train.ppo import VALUE_ROWS, derived_seed, shape_of

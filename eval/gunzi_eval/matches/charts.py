@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 
-from gunzi_eval.intervals import Interval
+from gunzi_env.cli.text import printable
+from gunzi_eval.stats.intervals import Interval
 
 WIDTH, LINE, FIGURE = 640, 20, 160
 """In pixels: the chart, a line of text, and the figure before its whiskers."""
@@ -18,11 +19,6 @@ def shown(text: str) -> str:
     '&lt;b&gt;\\\\x07'
     """
     return html.escape(printable(text))
-
-
-def printable(text: str) -> str:
-    """The text with characters that do not print written out."""
-    return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text)
 
 
 def _svg(height: int, title: str, parts: Sequence[str]) -> str:

@@ -18,10 +18,10 @@ from importlib.metadata import version
 import numpy as np
 
 from gunzi_env import compiled, engine, observe
+from gunzi_env.cli.options import check_range, check_seed, checked_rules, parse, say_next
 from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
-from gunzi_eval.arguments import check_range, check_seed, checked_rules, parse, say_next
 
 SIZES = (1, 64, 1024, 4096, 16384, 65536)
 HAND = 170

@@ -15,11 +15,11 @@ from gunzi_env.cards import SUITS, format_cards, parse_face, rank_name
 from gunzi_env.observe import View
 from gunzi_env.order import TRUMP, layout, to_faces
 from gunzi_env.tables import Phase, Tables
-from gunzi_eval.narrate import Event, Note, Play, Trick, seat_name
-from gunzi_eval.outcome import Outcome, sentences
+from gunzi_eval.table.narrator import Event, Note, Play, Trick, seat_name
+from gunzi_eval.table.outcome import Outcome, sentences
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    pass
 
 _RED, _BOLD, _RESET = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 _WIDEST = 110
@@ -136,20 +136,6 @@ def hand_lines(view: View, painter: Painter, row: int = 0) -> list[str]:
             tokens = format_cards(to_faces(table, level, trump, slots)).split()
             lines.append(f"  {titles[suit]:<{max(map(len, titles.values()))}}  {' '.join(map(painter.typed, tokens))}")
     return lines
-
-
-def show_table(table: Table) -> None:
-    """Print one of rich's tables, at full width where the output is no terminal."""
-    from rich.console import Console
-
-    # Piped output has no width of its own, and a wrapped table cannot be read. It is printed as text, because rich
-    # makes a closed pipe an exit with code 1.
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=160)
-    with console.capture() as text:
-        console.print(table)
-    print(text.get(), end="", flush=True)
 
 
 def show(lines: Iterable[str]) -> None:

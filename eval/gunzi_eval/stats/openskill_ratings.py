@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gunzi_eval.arguments import UsageError
-from gunzi_eval.scale import ELO, Meeting
+from gunzi_env.cli.options import UsageError
+from gunzi_eval.stats.bradley_terry import ELO, Meeting
 
 GAMES = 200
 SHUFFLES = 12

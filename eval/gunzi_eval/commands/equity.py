@@ -20,11 +20,7 @@ from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_env import engine, equity, starts
 from gunzi_env.cards import rank_name
-from gunzi_env.keys import mix
-from gunzi_env.rules import Rules
-from gunzi_env.tables import NOBODY, Tables
-from gunzi_eval import match_equity
-from gunzi_eval.arguments import (
+from gunzi_env.cli.options import (
     UsageError,
     check_range,
     check_seed,
@@ -34,8 +30,12 @@ from gunzi_eval.arguments import (
     say_next,
     write_whole,
 )
-from gunzi_eval.intervals import Interval, figure, share_interval
+from gunzi_env.keys import mix
+from gunzi_env.rules import Rules
+from gunzi_env.tables import NOBODY, Tables
 from gunzi_eval.playing import Sitting
+from gunzi_eval.stats import match_equity
+from gunzi_eval.stats.intervals import Interval, figure, share_interval
 
 BLOCK = 2048
 """Matches played side by side."""

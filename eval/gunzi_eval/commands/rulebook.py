@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Iterable
 
 from gunzi_env import rulebook
+from gunzi_env.cli.options import UsageError, checked_rules, say_next, tyro_errors
 from gunzi_env.rules import Rules
-from gunzi_eval.arguments import UsageError, checked_rules, say_next, tyro_errors
 
 NOTHING = "(none)"
 

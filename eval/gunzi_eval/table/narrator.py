@@ -17,7 +17,7 @@ from gunzi_env.chapters.bidding import kitty_faces
 from gunzi_env.order import BIG_JOKER_SLOT, JOKERS
 from gunzi_env.planes import BIT, Words
 from gunzi_env.tables import HAND, KITTY, NOBODY, PLAYED, Phase, Tables
-from gunzi_eval.outcome import cards_text
+from gunzi_eval.table.outcome import cards_text
 
 SUIT_WORDS = dict(zip(SUITS, ("spades", "hearts", "clubs", "diamonds")))
 

@@ -1,7 +1,7 @@
-"""The figures of a pair of agents: what its hands come to, with intervals, and the forms they are written in.
+"""Results of a pair of agents with their intervals, and the forms in which they are written.
 
-Everything is from the first agent's view and over the deals of :mod:`gunzi_eval.duplicate`. A figure that concerns some
-of the hands only (those where a side attacks) is the sum over those hands divided by their number.
+All figures are from the first agent's view, over the deals of :mod:`gunzi_eval.matches.duplicate`. A figure of some
+hands (those in which a side attacks) is the sum over those hands divided by their number.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from gunzi_env import starts
 from gunzi_env.rules import Rules
-from gunzi_eval.hands import Hands
-from gunzi_eval.intervals import Interval, Method, mean_interval, share_interval, student_interval
+from gunzi_eval.matches.hands import Hands
+from gunzi_eval.stats.intervals import Interval, Method, mean_interval, share_interval, student_interval
 
 POINTS_A_BAR = 20
 """The distribution of points is counted in steps of so many."""

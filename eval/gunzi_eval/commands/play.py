@@ -16,14 +16,14 @@ from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_env import engine, observe
 from gunzi_env.cards import format_cards
+from gunzi_env.cli.options import check_range, check_seed, check_writable, checked_rules, parse, say_next, write_whole
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Phase, Tables
-from gunzi_eval.arguments import check_range, check_seed, check_writable, checked_rules, parse, say_next, write_whole
-from gunzi_eval.duplicate import decide
-from gunzi_eval.narrate import Event, Narrator
-from gunzi_eval.seat import CHOICES, Refused, actions_of, aside, legal_names, suit_word, trump_of
-from gunzi_eval.terminal import Painter, hand_lines, result, show
+from gunzi_eval.matches.duplicate import decide
+from gunzi_eval.table.human_input import CHOICES, Refused, actions_of, aside, legal_names, suit_word, trump_of
+from gunzi_eval.table.narrator import Event, Narrator
+from gunzi_eval.table.terminal import Painter, hand_lines, result, show
 
 HELP = """  cards     name them as shown, a whole play at once: H9 H9, or LJ, BJ for the jokers
   bids      bid H x2 (two level cards of hearts), bid LJ:H (all small jokers, hearts trumps); show; pass

@@ -25,7 +25,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_eval.intervals import LEVEL, student
+from gunzi_eval.stats.intervals import LEVEL, student
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gunzi_eval import charts
-from gunzi_eval.figures import POINTS_A_BAR
-from gunzi_eval.intervals import Interval, figure
+from gunzi_env.cli.text import printable
+from gunzi_eval.matches import charts
+from gunzi_eval.matches.figures import POINTS_A_BAR
+from gunzi_eval.stats.intervals import Interval, figure
 
 Content = dict[str, Any]
 
@@ -211,7 +212,7 @@ _MARKS = re.compile(r"([\\`*_(<>|&~])")
 
 
 def _plain(text: str) -> str:
-    return _MARKS.sub(r"\\\1", charts.printable(text))
+    return _MARKS.sub(r"\\\1", printable(text))
 
 
 def as_markdown(content: Content) -> str:

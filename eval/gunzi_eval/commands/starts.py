@@ -22,11 +22,11 @@ from tyro.conf import Positional
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_env import engine, observe, starts
+from gunzi_env.cli.options import UsageError, check_range, check_seed, check_writable, tyro_errors, write_whole
 from gunzi_env.keys import mix
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
-from gunzi_eval.arguments import UsageError, check_range, check_seed, check_writable, tyro_errors, write_whole
-from gunzi_eval.duplicate import MAX_HANDS, ask
+from gunzi_eval.matches.duplicate import MAX_HANDS, ask
 
 BLOCK = 2048
 """Matches played side by side; a part of the result, since it names the tables."""
@@ -38,7 +38,7 @@ State = tuple[int, int, int, int]
 class Starts:
     """Play whole matches, one bot in all four seats, and write down what states their hands began with.
 
-    example: python -m gunzi_eval.starts_cmd dalian --matches 2048
+    example: python -m gunzi_eval.commands.starts dalian --matches 2048
     """
 
     presets: Positional[tuple[str, ...]] = ()
@@ -57,7 +57,7 @@ def measure(rules: Rules, agent: Agent, matches: int, seed: int) -> dict[str, An
     """How often each state began a hand in ``matches`` matches, as :func:`gunzi_env.starts.document` writes it.
 
     Raises:
-        gunzi_eval.duplicate.AgentFault: the agent crashed or played an illegal action.
+        gunzi_eval.matches.duplicate.AgentFault: the agent crashed or played an illegal action.
         RuntimeError: a match did not end.
     """
     met: Counter[State] = Counter()
@@ -114,11 +114,11 @@ def as_text(document: dict[str, Any]) -> str:
 
 
 def main(argv: list[str]) -> int:
-    """``python -m gunzi_eval.starts_cmd``."""
+    """``python -m gunzi_eval.commands.starts``."""
     import tyro
 
     with tyro_errors():
-        config = tyro.cli(Starts, args=argv, prog="python -m gunzi_eval.starts_cmd")
+        config = tyro.cli(Starts, args=argv, prog="python -m gunzi_eval.commands.starts")
     unknown = [name for name in config.presets if name not in Rules.presets()]
     if unknown:
         raise UsageError(f"unknown preset {unknown[0]!r}: the presets are {', '.join(Rules.presets())}")
@@ -144,5 +144,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except UsageError as error:
-        print(f"gunzi_eval.starts_cmd: {error}", file=sys.stderr)
+        print(f"gunzi_eval.commands.starts: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

@@ -12,7 +12,7 @@ from gunzi_env.order import TRUMP, to_faces, to_slots
 from gunzi_env.position import play_actions
 from gunzi_env.rulebook import cards_planes
 from gunzi_env.tables import HAND, PENDING, Phase, Tables
-from gunzi_eval.narrate import SUIT_WORDS
+from gunzi_eval.table.narrator import SUIT_WORDS
 
 CHOICES = (Phase.TRIBUTE, Phase.RETURN, Phase.BURY, Phase.PICKUP)
 """Phases in which a set of cards is named one by one."""

@@ -1,6 +1,6 @@
 """Measure bots against each other on the same deals, with 95 % intervals.
 
-Every pair of agents plays duplicate deals (:mod:`gunzi_eval.duplicate`). Three figures, from the first agent's
+Every pair of agents plays duplicate deals (:mod:`gunzi_eval.matches.duplicate`). Three figures, from the first agent's
 view: levels per hand, points per hand, hands won; and matches won, if asked for. JSON, CSV and the report hold more.
 """
 
@@ -21,9 +21,7 @@ from tyro.conf import Positional
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
-from gunzi_env.rules import Rules
-from gunzi_eval import duplicate, report, tournament
-from gunzi_eval.arguments import (
+from gunzi_env.cli.options import (
     UsageError,
     check_range,
     check_seed,
@@ -33,12 +31,14 @@ from gunzi_eval.arguments import (
     say_next,
     write_whole,
 )
-from gunzi_eval.blocks import Alone, Games, Player, Pool, Setting, Task, WorkerLost, identity
-from gunzi_eval.figures import Pair, as_csv, as_json
-from gunzi_eval.games_file import GamesFile
-from gunzi_eval.intervals import Method, bootstrap, figure, student_interval
-from gunzi_eval.terminal import show_table
-from gunzi_eval.tournament import Pairing, Plan
+from gunzi_env.cli.text import show_table
+from gunzi_env.rules import Rules
+from gunzi_eval.matches import duplicate, report, tournament
+from gunzi_eval.matches.figures import Pair, as_csv, as_json
+from gunzi_eval.matches.games_file import GamesFile
+from gunzi_eval.matches.tournament import Pairing, Plan
+from gunzi_eval.matches.workers import Alone, Games, Player, Pool, Setting, Task, WorkerLost, identity
+from gunzi_eval.stats.intervals import Method, bootstrap, figure, student_interval
 
 MAX_DEALS = 10_000_000
 MAX_WORKERS = 256
@@ -93,7 +93,7 @@ def measure(
     """Play one pair and reduce its deals to means with intervals.
 
     Raises:
-        gunzi_eval.duplicate.AgentFault: an agent crashed or played an illegal action.
+        gunzi_eval.matches.duplicate.AgentFault: an agent crashed or played an illegal action.
     """
     hands = duplicate.play_hands(agents, rules, deals, seed, progress)
     won = duplicate.play_matches(agents, rules, matches, seed, progress) if matches else None

@@ -10,9 +10,10 @@ All estimate the same: the mean figure of a hand from the published start states
   c, bc has the mean 0 too, and the estimate is unbiased whatever b came out as (Glasserman, Monte Carlo Methods in
   Financial Engineering, 2004, section 4.1, has the method, and the bias without folds). The reference's hand is paid
   for.
-* ``teams exchanged``: the deal at two tables. What c says is taken off here by itself, since it stands against itself
-  at the two; so there is no fifth design of the two together.
-* ``and rotated``: the exchange at each of four rotations of the hands (:mod:`gunzi_eval.duplicate`), eight tables.
+* ``teams exchanged``: the deal at two tables. The control variate cancels between the two tables, so combining both
+  techniques gains nothing.
+* ``and rotated``: the exchange at each of four rotations of the hands (:mod:`gunzi_eval.matches.duplicate`), at eight
+  tables.
 
 A design is worth as much as its variance is small at an equal number of hands: v = variance of a deal * hands a deal.
 """
@@ -25,8 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_eval.duplicate import ROTATIONS
-from gunzi_eval.intervals import LEVEL, RESAMPLES
+from gunzi_eval.matches.duplicate import ROTATIONS
+from gunzi_eval.stats.intervals import LEVEL, RESAMPLES
 
 Floats = npt.NDArray[np.float64]
 
@@ -77,7 +78,7 @@ def coefficients(own: Floats, luck: Floats) -> Floats:
 def figures(tables: Floats, luck: Floats) -> dict[str, Floats]:
     """Each design's figures of a deal, ``float64[k, n]``: of k alike possible ones, one of which would be met.
 
-    ``tables[2 * ROTATIONS, n]`` are the figures of :class:`gunzi_eval.hands.Hands`, from whose deals only the
+    ``tables[2 * ROTATIONS, n]`` are the figures of :class:`gunzi_eval.matches.hands.Hands`, from whose deals only the
     unrotated ones count but for the last design; ``luck[n]`` is the reference's figure for team 0, its mean taken off.
     """
     own = tables[[0, ROTATIONS]]

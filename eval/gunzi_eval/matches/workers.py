@@ -24,10 +24,11 @@ from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_env import cli
 from gunzi_env.rules import Rules
-from gunzi_eval import duplicate
+from gunzi_eval.matches import duplicate
 
 Games = npt.NDArray[np.int16]
-"""Of single hands :meth:`gunzi_eval.hands.Hands.pack`; of matches ``[1, 1, matches]``, their shares in quarters."""
+"""Packed results of a block: hands as :meth:`gunzi_eval.matches.hands.Hands.pack` gives them; matches as their shares
+in quarters, ``[1, 1, matches]``."""
 
 _QUARTERS = 4
 """A match's share is a number of quarters: two tables, each won, lost or, without an end, half."""

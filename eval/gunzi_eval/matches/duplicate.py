@@ -28,7 +28,7 @@ from gunzi_env.chapters.deal import shuffle, start_keys
 from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
-from gunzi_eval.hands import Figures, Hands
+from gunzi_eval.matches.hands import Figures, Hands
 
 BLOCK = 256
 """Deals a block, at most."""

@@ -18,19 +18,19 @@ from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_env import observe, record, render
 from gunzi_env.cards import SUITS, format_cards, rank_name
+from gunzi_env.cli.options import UsageError, check_range, check_seed, check_writable, parse, say_next, write_whole
+from gunzi_env.cli.text import table_text
 from gunzi_env.keys import mix
 from gunzi_env.position.text import suit_names
 from gunzi_env.record import Record
 from gunzi_env.tables import NOBODY, Phase, Tables
-from gunzi_eval import opinions
-from gunzi_eval.arguments import UsageError, check_range, check_seed, check_writable, parse, say_next, write_whole
-from gunzi_eval.intervals import figure
-from gunzi_eval.opinions import Opinion, Option
-from gunzi_eval.outcome import cards_text
-from gunzi_eval.rating import table_text
-from gunzi_eval.replay import hand_numbers, naming, read, title
-from gunzi_eval.seat import aside
-from gunzi_eval.terminal import Painter, show
+from gunzi_eval.stats.intervals import figure
+from gunzi_eval.table import analysis
+from gunzi_eval.table.analysis import Opinion, Option
+from gunzi_eval.table.human_input import aside
+from gunzi_eval.table.outcome import cards_text
+from gunzi_eval.table.records import hand_numbers, naming, read, title
+from gunzi_eval.table.terminal import Painter, show
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def explain(decision: Decision, agents: Sequence[Agent], painter: Painter) -> di
     show(["", painter.strong(f"played: {decision.name()}")])
     found = []
     for agent in agents:
-        found.append(opinions.opinion(agent, decision.tables, np.array([decision.key]), decision.action))
+        found.append(analysis.opinion(agent, decision.tables, np.array([decision.key]), decision.action))
         show(["", *opinion_lines(decision, found[-1])])
     place = {"hand": decision.hand, "ply": decision.ply, "played": decision.name()}
     return place | {
@@ -213,8 +213,8 @@ def _otherwise(agent: Agent, asked: Sequence[Decision]) -> list[dict[str, Any] |
     tables = Tables(asked[0].tables.rules, len(asked))
     for k, decision in enumerate(asked):
         tables.assign(np.array([k]), decision.tables)
-    chosen = opinions.choices(agent, tables, np.array([decision.key for decision in asked]))
-    worth = opinions.worths(agent, tables)
+    chosen = analysis.choices(agent, tables, np.array([decision.key for decision in asked]))
+    worth = analysis.worths(agent, tables)
     found: list[dict[str, Any] | None] = []
     for k, (decision, choice) in enumerate(zip(asked, chosen.tolist(), strict=True)):
         better = None if worth is None else float(worth[1][k, choice] - worth[1][k, decision.action])

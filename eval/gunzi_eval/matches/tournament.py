@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gunzi_eval.blocks import Games, Players, Task, shares
-from gunzi_eval.figures import Pair, Shares
-from gunzi_eval.hands import Hands
-from gunzi_eval.intervals import Method, mean_interval, student_interval
+from gunzi_eval.matches.figures import Pair, Shares
+from gunzi_eval.matches.hands import Hands
+from gunzi_eval.matches.workers import Games, Players, Task, shares
+from gunzi_eval.stats.intervals import Method, mean_interval, student_interval
 
 FIRST_LOOK = 128
 """The stopping rule wants to see so many deals, lest it trust the spread of a few."""

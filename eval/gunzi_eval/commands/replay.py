@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tyro.conf import Positional
 
 from gunzi_env import record
-from gunzi_env.record import HandRecord, Record, RecordError
+from gunzi_env.cli.options import UsageError, parse, say_next
+from gunzi_env.record import HandRecord
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Tables
-from gunzi_eval.arguments import UsageError, parse, say_next
-from gunzi_eval.narrate import Narrator
-from gunzi_eval.terminal import Painter, Spectator, show
+from gunzi_eval.table.narrator import Narrator
+from gunzi_eval.table.records import hand_numbers, naming, read, title
+from gunzi_eval.table.terminal import Painter, Spectator, show
 
 
 @dataclass(frozen=True)
@@ -31,51 +30,6 @@ class Replay:
     """Only the hand of this number, from 0."""
     plies: bool = False
     """Show every decision with its ply, as gunzi explain --ply counts them: from 0 in each hand."""
-
-
-def read(file: Path) -> Record:
-    """The record in a file.
-
-    Raises:
-        RecordError: it cannot be read, or is no record; the message names the file.
-    """
-    try:
-        return record.parse(file.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise RecordError(f"{file}: {error.strerror or error}") from None
-    except ValueError as error:  # also bytes that are no text
-        raise RecordError(f"{file}: {error}") from None
-
-
-def hand_numbers(game: Record, file: Path, hand: int | None) -> list[int]:
-    """The hands that ``--hand`` chooses, all without it.
-
-    Raises:
-        RecordError: the record has none.
-        UsageError: not this one.
-    """
-    if not game.hands:
-        raise RecordError(f"{file}: the record has no hands")
-    if hand is None:
-        return list(range(len(game.hands)))
-    if not 0 <= hand < len(game.hands):
-        raise UsageError(f"--hand is {hand}, the record has hands 0 to {len(game.hands) - 1}")
-    return [hand]
-
-
-@contextlib.contextmanager
-def naming(file: Path, number: int) -> Iterator[None]:
-    """Around the replay of a hand: what the rules refuse becomes a :class:`RecordError` that names file and hand."""
-    try:
-        yield
-    except ValueError as error:
-        raise RecordError(f"{file}: hand {number}: {error}") from None
-
-
-def title(game: Record, file: Path) -> str:
-    """What a record is of, in one line."""
-    players = ", ".join(f"seat {seat}: {name}" for seat, name in enumerate(game.players)) or "players unknown"
-    return f"{file.name}: rules {game.rules.name}, hands: {len(game.hands)}; {players}"
 
 
 def show_hand(rules: Rules, hand: HandRecord, painter: Painter, plies: bool = False) -> None:

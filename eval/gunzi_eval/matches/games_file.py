@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from gunzi_env import starts
-from gunzi_eval.arguments import UsageError
-from gunzi_eval.blocks import Games, Setting, Task
+from gunzi_env.cli.options import UsageError
+from gunzi_eval.matches.workers import Games, Setting, Task
 
 try:
     import fcntl

@@ -1,7 +1,8 @@
 """Show what duplicate deals, seat rotation and a control variate save, in hands, on the same deals.
 
-Two agents play each deal in every design of :mod:`gunzi_eval.designs`; for levels, points and hands won it is told how
-wide the interval of a thousand hands is, and how many hands at single tables one hand is worth.
+Two agents play each deal in every design of :mod:`gunzi_eval.matches.variance_reduction`. For levels, points and hands
+won, the command prints the width of the interval of a thousand hands, and how many hands at single tables one hand of
+the design replaces.
 """
 
 from __future__ import annotations
@@ -19,11 +20,7 @@ from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_env import engine, starts
 from gunzi_env.chapters.deal import start_keys
-from gunzi_env.keys import mix
-from gunzi_env.rules import Rules
-from gunzi_env.tables import Tables
-from gunzi_eval import designs, duplicate
-from gunzi_eval.arguments import (
+from gunzi_env.cli.options import (
     UsageError,
     check_range,
     check_seed,
@@ -33,10 +30,14 @@ from gunzi_eval.arguments import (
     say_next,
     write_whole,
 )
-from gunzi_eval.designs import Worth
-from gunzi_eval.hands import Figures, Hands
-from gunzi_eval.intervals import LEVEL
+from gunzi_env.keys import mix
+from gunzi_env.rules import Rules
+from gunzi_env.tables import Tables
+from gunzi_eval.matches import duplicate, variance_reduction
+from gunzi_eval.matches.hands import Figures, Hands
+from gunzi_eval.matches.variance_reduction import Worth, compare
 from gunzi_eval.playing import Sitting
+from gunzi_eval.stats.intervals import LEVEL
 
 MAX_DEALS = 1_000_000
 FIGURES = {"levels": (3, 1.0), "points": (2, 1.0), "hands_won": (2, 100.0)}
@@ -69,7 +70,7 @@ class Variance:
 
 
 def luck(rules: Rules, reference: Agent, deals: int, seed: int) -> Figures:
-    """What team {0, 2} gets where the reference plays all four seats of the deals of :mod:`gunzi_eval.duplicate`."""
+    """Play the reference in all four seats of the duplicate deals; the figures are team {0, 2}'s."""
     parts = []
     for numbers in duplicate.blocks(deals, duplicate.block_size(reference)):
         t = Tables(rules, len(numbers))
@@ -94,14 +95,14 @@ def measure(
     """The worth of each design for each figure.
 
     Raises:
-        gunzi_eval.duplicate.AgentFault: an agent crashed or played an illegal action.
+        gunzi_eval.matches.duplicate.AgentFault: an agent crashed or played an illegal action.
     """
     hands = duplicate.play_hands(agents, rules, deals, seed, progress, rotations=duplicate.ROTATIONS)
     lucky = luck(rules, reference, deals, seed)
     tables = {"levels": hands.levels, "points": hands.points, "hands_won": hands.won}
     centred = {"levels": lucky.levels, "points": lucky.points, "hands_won": lucky.hands_won - 0.5}
     return {
-        name: designs.compare(designs.figures(tables[name].astype(np.float64), centred[name]), seed, reference_cost)
+        name: compare(variance_reduction.figures(tables[name].astype(np.float64), centred[name]), seed, reference_cost)
         for name in FIGURES
     }
 
@@ -115,7 +116,7 @@ def text(name: str, found: dict[str, Worth]) -> str:
         worth = "nothing to compare with"
         if w.saved is not None:
             worth = f"{w.ratio:.2f} [{w.low:.2f}, {w.high:.2f}], hands saved {100 * w.saved:+.0f} %"
-        worth = "1" if design == designs.ONE_TABLE else worth
+        worth = "1" if design == variance_reduction.ONE_TABLE else worth
         lines.append(f"{design:<16} {w.hands:>12g} {'± ' + format(half, f'.{digits}f'):>13}   {worth}")
     return "\n".join(lines)
 
@@ -126,7 +127,7 @@ def check(config: Variance) -> None:
         raise UsageError(f"name two agents ({', '.join(registry.names())}, or the path of a run), e.g. greedy uniform")
     if len(set(config.agents)) == 1:
         raise UsageError(f"{config.agents[0]} is named twice: between equals the exchange leaves nothing at all")
-    check_range("--deals", config.deals, 2 * designs.FOLDS, MAX_DEALS)
+    check_range("--deals", config.deals, 2 * variance_reduction.FOLDS, MAX_DEALS)
     check_range("--reference-cost", config.reference_cost, 0, 1000)
     check_seed(config.seed)
     check_writable(config.json, "--json")

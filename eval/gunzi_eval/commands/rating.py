@@ -1,7 +1,7 @@
 """Put agents on one scale from the arena's files, whatever the order of games.
 
 Every pair of every file counts once; the ratings maximise the likelihood of all of them together
-(:mod:`gunzi_eval.scale`), in Elo points above the anchor, with 95 % intervals.
+(:mod:`gunzi_eval.stats.bradley_terry`), in Elo points above the anchor, with 95 % intervals.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 
 from tyro.conf import Positional
 
-from gunzi_eval import second_opinion
-from gunzi_eval.arguments import UsageError, check_seed, check_writable, parse, say_next, write_whole
-from gunzi_eval.scale import Meeting, Rating, Scale, connected, fit
+from gunzi_env.cli.options import UsageError, check_seed, check_writable, parse, say_next, write_whole
+from gunzi_env.cli.text import table_text
+from gunzi_eval.stats import openskill_ratings
+from gunzi_eval.stats.bradley_terry import Meeting, Rating, Scale, connected, fit
 
 Opinion = dict[str, tuple[float, float]]
 
@@ -146,17 +147,8 @@ def _rows(scale: Scale, opinion: Opinion | None) -> list[list[str]]:
     return rows
 
 
-def table_text(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells, a heading first, as aligned text: the first column to the left, the others to the right."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.rjust(width) if k else cell.ljust(width) for k, (cell, width) in enumerate(zip(row, widths)))
-        for row in rows
-    )
-
-
 def markdown_text(rows: Sequence[Sequence[str]]) -> str:
-    """The same as a Markdown table, what Markdown would read in a name escaped."""
+    """Rows of cells, a heading first, as a Markdown table; what Markdown would read in a name escaped."""
     lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
     lines.insert(1, "|---|" + "---:|" * (len(rows[0]) - 1))
     return "\n".join(lines)
@@ -204,7 +196,7 @@ def main(argv: list[str]) -> int:
     pool = read(config.files)
     check_linked(pool.meetings, config.anchor)
     scale = fit(pool.meetings, config.anchor)
-    opinion = second_opinion.ratings(pool.meetings, config.anchor, config.seed) if config.openskill else None
+    opinion = openskill_ratings.ratings(pool.meetings, config.anchor, config.seed) if config.openskill else None
     rows = _rows(scale, opinion)
     if config.markdown:
         print(markdown_text(rows))

@@ -1,0 +1,1 @@
+"""Duplicate matches and tournaments: playing, results, files and reports."""

@@ -1,0 +1,1 @@
+"""Statistics: intervals, ratings and match equity."""

@@ -1,0 +1,1 @@
+"""The view from the table: game events as text, what a person types, and a bot's analysis."""
