@@ -39,7 +39,9 @@ import numpy as np
 
 from gunzi_agents import checkpoint
 from gunzi_env.rules import Rules
-from gunzi_train import cli, folder, session
+from gunzi_train import folder
+from gunzi_train.commands import train as train_command
+from gunzi_train.device import settle_torch
 from tests.test_workers_end import ended
 
 EVERY = 0.15
@@ -190,7 +192,7 @@ class Seen:
 
 def train(run: Path, *more: str) -> int:
     """Begin a run, or go on with it."""
-    return cli.main(["--resume", "auto", "--out", str(run), *SETTINGS, *more])
+    return train_command.main(["--resume", "auto", "--out", str(run), *SETTINGS, *more])
 
 
 def uninterrupted(where: Path, *more: str) -> tuple[dict[str, Any], float]:
@@ -354,7 +356,7 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     if options.kills < 1:
         parser.error("give at least one kill")
-    session.settle_torch()
+    settle_torch()
     held = True
     for name in options.only:
         began = time.monotonic()

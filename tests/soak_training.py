@@ -117,7 +117,7 @@ def report(samples: list[Sample], minutes: float) -> bool:
 
 def watched(run: Path, minutes: float, more: list[str]) -> list[Sample]:
     """Train for so long and look now and then; the run must end well."""
-    code = "import sys; from gunzi_train.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from gunzi_train.commands.train import main; sys.exit(main(sys.argv[1:]))"
     settings = ["--minutes", str(minutes), "--schedule.updates", str(10**9)]  # the time alone ends it
     settings += ["--evaluate.every-seconds", str(minutes), "--save.every-seconds", str(2 * minutes), *more]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

@@ -19,6 +19,7 @@ from gunzi_env import Rules, VectorEnv, cli, equity, record
 from gunzi_env.tables import Tables
 from gunzi_env.testing.case import Case
 from gunzi_train import folder
+from gunzi_train.plan import CONFIG
 
 MARK = "exploded"
 """The folder that a bomb makes."""
@@ -123,7 +124,7 @@ def test_functions_refuse_them(bomb: str, here: Path) -> None:
 def test_a_run_folder_of_them_is_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = here / "run"
     (run / checkpoint.FOLDER).mkdir(parents=True)
-    for name in (folder.CONFIG, folder.METRICS, f"{checkpoint.FOLDER}/{checkpoint.file_name(3)}"):
+    for name in (CONFIG, folder.METRICS, f"{checkpoint.FOLDER}/{checkpoint.file_name(3)}"):
         (run / name).write_bytes(pickle.dumps(Bomb()))
     before = sorted(here.rglob("*"))
     for argv, code in (

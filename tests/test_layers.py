@@ -41,7 +41,7 @@ LAYERS: list[set[str]] = [
 
 TORCH_ALLOWED = ("gunzi_agents.networks", "gunzi_agents.neural", "gunzi_train")
 # Ray unpickles what its processes send each other: whoever does not ask for --ray never loads it.
-RAY_ALLOWED = ("gunzi_train.actors", "gunzi_train.cluster")
+RAY_ALLOWED = ("gunzi_train.rollout.ray_actors", "gunzi_train.launch.ray_cluster")
 SHELL_LIBRARIES = {"gymnasium", "pettingzoo"}
 SHELLS = ("gunzi_env.aec", "gunzi_env.vector", "gunzi_env.testing", "gunzi_env")
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gunzi_eval.stats.intervals import Interval
-from gunzi_train import cli, evaluate, session
+from gunzi_train.commands import train as train_command
+from gunzi_train.run import evaluate, session
 
 SETTINGS = {
     "net.width": "8",
@@ -27,7 +28,7 @@ def train(folder: Path, **changed: object) -> int:
     """Run ``gunzi train`` in a folder, settings changed by name (``save__records=1``); returns the exit code."""
     settings = SETTINGS | {name.replace("__", ".").replace("_", "-"): str(value) for name, value in changed.items()}
     options = [word for name, value in settings.items() for word in (f"--{name}", *value.split())]
-    return cli.main(["--out", str(folder), "--save.no-tensorboard", *options])
+    return train_command.main(["--out", str(folder), "--save.no-tensorboard", *options])
 
 
 def match_after_every_update(patch: pytest.MonkeyPatch) -> dict[str, object]:

@@ -10,4 +10,4 @@ sys.path[:0] = [str(_ROOT), *(str(_ROOT / part) for part in ("agents", "train", 
 from gunzi_env.cli import GROUP, run  # noqa: E402  the checkout's packages come first
 
 if __name__ == "__main__":
-    sys.exit(run("train", EntryPoint("train", "gunzi_train.cli:main", GROUP), sys.argv[1:]))
+    sys.exit(run("train", EntryPoint("train", "gunzi_train.commands.train:main", GROUP), sys.argv[1:]))

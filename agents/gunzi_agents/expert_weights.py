@@ -1,10 +1,10 @@
 """What counts how much to ``expert``, in points (:mod:`gunzi_agents.expert_play`).
 
 A row says what a consideration is worth under each of :data:`CIRCUMSTANCES`; the row times the circumstances is its
-weight. They were found by self-play from ``greedy``'s own weights, about 200,000 hands, by what is now
-``python -m gunzi_train.tune``: proximal policy updates of a policy that draws plays by their worth, rewarded by levels
-(at most three a hand) and by points, at the end of training three and a half levels for a hundred. These numbers are
-the bot's whole memory: nothing is learned at play.
+weight. They were found by self-play from ``greedy``'s own weights, about 200,000 hands, by what is now ``python -m
+gunzi_train.tuning.tune``: proximal policy updates of a policy that draws plays by their worth, rewarded by levels (at
+most three a hand) and by points, at the end of training three and a half levels for a hundred. These numbers are the
+bot's whole memory: nothing is learned at play.
 """
 
 from __future__ import annotations

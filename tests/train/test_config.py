@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gunzi_train import cli
 from gunzi_train import config as configuration
+from gunzi_train.commands import train
 from gunzi_train.config import Config, ConfigError
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "train"
@@ -89,7 +89,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refusal(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """The one line of a command that exits with 2."""
-    assert cli.main(argv) == 2
+    assert train.main(argv) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and error.startswith("gunzi train: ")
     return error
@@ -125,7 +125,7 @@ def test_there_are_forty() -> None:
 
 def test_folders_and_missing_files_are_no_configurations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for path in (tmp_path, tmp_path / "none.toml"):
-        assert cli.main([str(path), "--out", str(tmp_path / "run"), "--minutes", "1"]) == 2
+        assert train.main([str(path), "--out", str(tmp_path / "run"), "--minutes", "1"]) == 2
         assert str(path) in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
@@ -145,7 +145,7 @@ def test_bad_options_exit_2(
     argv: list[str], named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert cli.main(argv) == 2
+    assert train.main(argv) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("gunzi train: ") and named in line
     assert not list(tmp_path.iterdir())
@@ -167,7 +167,7 @@ def test_contradictions_exit_2(
     argv: list[str], named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert cli.main(argv) == 2
+    assert train.main(argv) == 2
     assert named in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
@@ -175,7 +175,7 @@ def test_contradictions_exit_2(
 def test_command_line_beats_file_beats_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "c.toml"
     path.write_text("minutes = 3\n[ppo]\nlr = 1e-3\nclip = 0.1\n", encoding="utf-8-sig")  # with a byte order mark
-    assert cli.main([str(path), "--ppo.lr", "2e-3", "--dry-run"]) == 0
+    assert train.main([str(path), "--ppo.lr", "2e-3", "--dry-run"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["ppo"]["lr"] == 2e-3
     assert shown["ppo"]["clip"] == 0.1
@@ -205,7 +205,7 @@ def test_shipped_configurations_hold_differences_with_reasons(path: Path) -> Non
 
 def test_the_first_line_comes_before_torch() -> None:
     """`gunzi train --dry-run` and bad usage answer at once: nothing that cli imports may import torch."""
-    code = "import sys, gunzi_train.cli; sys.exit('torch' in sys.modules)"
+    code = "import sys, gunzi_train.commands.train; sys.exit('torch' in sys.modules)"
     path = [p for p in sys.path if p]
     run = subprocess.run([sys.executable, "-c", f"import sys; sys.path[:0] = {path!r}; {code}"], check=False)
     assert run.returncode == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from gunzi_train import cli
+from gunzi_train.commands import train
 from gunzi_train.config import ConfigError
 from gunzi_train.device import choose
 
@@ -41,8 +41,8 @@ def test_a_device_that_is_not_there_is_refused_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _cards(monkeypatch, 0)
-    assert cli.main(["--out", str(tmp_path / "run"), *SMALL, "--device", "cuda"]) == 2
+    assert train.main(["--out", str(tmp_path / "run"), *SMALL, "--device", "cuda"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("gunzi train: device is cuda")
     assert not list(tmp_path.iterdir())
-    assert cli.main(["--out", str(tmp_path / "run"), *SMALL]) == 0, "auto trains on the processor"
+    assert train.main(["--out", str(tmp_path / "run"), *SMALL]) == 0, "auto trains on the processor"

@@ -14,9 +14,12 @@ from pathlib import Path
 import pytest
 
 from gunzi_agents import checkpoint
-from gunzi_train import cli, folder, logs
+from gunzi_train import folder
+from gunzi_train.commands import train
 from gunzi_train.errors import SaveError
-from gunzi_train.logs import Metrics
+from gunzi_train.logs import metrics as logs
+from gunzi_train.logs.metrics import Metrics
+from gunzi_train.plan import CONFIG
 
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
 ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0"]
@@ -43,7 +46,7 @@ def largest_file(size: int) -> Iterator[None]:
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     """A run that was stopped after a few updates."""
     path = tmp_path / "run"
-    assert cli.main(["--out", str(path), *QUIET, "--schedule.updates", "9", "--minutes", "0.0001"]) == 0
+    assert train.main(["--out", str(path), *QUIET, "--schedule.updates", "9", "--minutes", "0.0001"]) == 0
     capsys.readouterr()
     return path
 
@@ -56,18 +59,18 @@ def test_no_room_for_a_checkpoint(run: Path, capsys: pytest.CaptureFixture[str])
     (kept,) = checkpoint.listing(run)
     before = kept.read_bytes()
     with largest_file(100_000):
-        assert cli.main(["--resume", str(run), "--minutes", "9"]) == 3
+        assert train.main(["--resume", str(run), "--minutes", "9"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert checkpoint.file_name(9) in line and "File too large" in line and "older ones are untouched" in line
     assert checkpoint.listing(run) == [kept] and kept.read_bytes() == before
     assert not list(run.rglob(f"{checkpoint.TEMPORARY}*"))
-    assert cli.main(["--resume", str(run), "--minutes", "9"]) == 0, "with room again it goes on"
+    assert train.main(["--resume", str(run), "--minutes", "9"]) == 0, "with room again it goes on"
 
 
 def test_no_room_for_the_first_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for size, name in ((500, folder.CONFIG), (100_000, checkpoint.UNTRAINED)):
+    for size, name in ((500, CONFIG), (100_000, checkpoint.UNTRAINED)):
         with largest_file(size):
-            assert cli.main(["--out", str(tmp_path / "run"), *QUIET, "--schedule.updates", "2"]) == 3
+            assert train.main(["--out", str(tmp_path / "run"), *QUIET, "--schedule.updates", "2"]) == 3
         (line,) = capsys.readouterr().err.splitlines()
         assert name in line and "File too large" in line
 
@@ -78,12 +81,12 @@ def test_no_room_for_a_row_of_the_log(
 ) -> None:
     before = _contents(run)
     monkeypatch.setattr(logs, "METRICS", str(FULL))
-    assert cli.main(["--resume", str(run), "--minutes", "9"]) == 3
+    assert train.main(["--resume", str(run), "--minutes", "9"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert str(run) in line and "the log cannot be written (No space left on device)" in line
     after = _contents(run)
-    assert {name: after[name] for name in before if name != folder.CONFIG} == {
-        name: before[name] for name in before if name != folder.CONFIG
+    assert {name: after[name] for name in before if name != CONFIG} == {
+        name: before[name] for name in before if name != CONFIG
     }
 
 
@@ -91,7 +94,7 @@ def test_no_room_to_cut_the_log(run: Path, capsys: pytest.CaptureFixture[str]) -
     log = run / folder.METRICS
     log.write_text(log.read_text("utf-8") * 1000, "utf-8")
     with largest_file(200_000):
-        assert cli.main(["--resume", str(run), "--minutes", "9"]) == 3
+        assert train.main(["--resume", str(run), "--minutes", "9"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert f"{log}: cannot be written" in line
     assert log.stat().st_size > 200_000 and not list(run.rglob(f"{checkpoint.TEMPORARY}*"))
@@ -136,7 +139,7 @@ def _may_mount() -> bool:
 def test_a_disk_of_two_megabytes(tmp_path: Path) -> None:
     if not _may_mount():
         pytest.skip("no file system can be mounted here")
-    code = "import sys; from gunzi_train.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from gunzi_train.commands.train import main; sys.exit(main(sys.argv[1:]))"
     more = ["--schedule.updates", "100000", "--save.every-seconds", "0.1", "--save.keep", "1000"]
     command = ["unshare", "-m", "sh", "-c", ON_A_SMALL_DISK, "sh", str(tmp_path / "disk"), str(tmp_path / "copy")]
     command += [sys.executable, "-c", code, *ARGV, *more]

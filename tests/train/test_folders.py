@@ -13,9 +13,10 @@ import pytest
 
 from gunzi_agents import checkpoint
 from gunzi_env.rules import Rules
-from gunzi_train import cli, distributed, folder
+from gunzi_train import folder, group
+from gunzi_train.commands import train
 from gunzi_train.config import Config
-from gunzi_train.folder import Plan
+from gunzi_train.plan import CONFIG, Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = json.dumps(Plan(Config(), Rules(), False).to_json())
@@ -29,7 +30,7 @@ def _tree(root: Path) -> dict[str, bytes | None]:
 
 
 def _refused(argv: list[str], capsys: pytest.CaptureFixture[str], code: int = 2) -> str:
-    assert cli.main(argv) == code
+    assert train.main(argv) == code
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and error.startswith("gunzi train: ")
     return error
@@ -37,7 +38,7 @@ def _refused(argv: list[str], capsys: pytest.CaptureFixture[str], code: int = 2)
 
 def test_going_on_from_an_older_checkpoint_needs_overwrite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
-    assert cli.main(["--out", str(run), *SMALL]) == 0
+    assert train.main(["--out", str(run), *SMALL]) == 0
     kept = checkpoint.listing(run)
     assert checkpoint.read(kept[0]).meta["counters"]["updates"] == 3
     (run / folder.LOCK).unlink()
@@ -49,10 +50,10 @@ def test_going_on_from_an_older_checkpoint_needs_overwrite(tmp_path: Path, capsy
         assert _tree(run) == before
     (run / checkpoint.FOLDER / ".saving-1-x").touch()
     before = _tree(run)
-    assert cli.main(["--resume", str(run), "--dry-run"]) == 0
-    assert cli.main(["--resume", str(run / checkpoint.UNTRAINED), "--overwrite", "--dry-run"]) == 0
+    assert train.main(["--resume", str(run), "--dry-run"]) == 0
+    assert train.main(["--resume", str(run / checkpoint.UNTRAINED), "--overwrite", "--dry-run"]) == 0
     assert _tree(run) == before, "a dry run wrote"
-    assert cli.main(["--resume", str(run / checkpoint.UNTRAINED), "--overwrite"]) == 0
+    assert train.main(["--resume", str(run / checkpoint.UNTRAINED), "--overwrite"]) == 0
     assert checkpoint.read(checkpoint.listing(run)[0]).meta["counters"]["updates"] == 3
 
 
@@ -76,24 +77,24 @@ def test_overwrite_removes_a_run_but_no_other_file_and_no_link_target(tmp_path: 
         part.mkdir()
     (elsewhere / checkpoint.file_name(4)).write_bytes(b"x")
     (run / checkpoint.FOLDER).symlink_to(elsewhere)
-    (run / folder.CONFIG).write_text(PLAN, "utf-8")
+    (run / CONFIG).write_text(PLAN, "utf-8")
     (run / folder.LOGS / "1.log").touch()
     (run / folder.LOGS / "notes.txt").touch()
     folder.prepare(run, overwrite=True).release()
     assert (elsewhere / checkpoint.file_name(4)).exists()
     assert not (run / checkpoint.FOLDER).is_symlink() and (run / checkpoint.FOLDER).is_dir()
     assert [path.name for path in (run / folder.LOGS).iterdir()] == ["notes.txt"]
-    assert not (run / folder.CONFIG).exists()
+    assert not (run / CONFIG).exists()
 
 
 def test_a_start_that_failed_can_be_repeated(tmp_path: Path) -> None:
     run = tmp_path / "run"
     folder.prepare(run, overwrite=False).release()  # ended before config.json
     folder.prepare(run, overwrite=False).release()
-    (run / folder.CONFIG).write_text(PLAN, "utf-8")
+    (run / CONFIG).write_text(PLAN, "utf-8")
     (run / checkpoint.UNTRAINED).touch()
     (run / folder.METRICS).touch()
-    assert cli.main(["--resume", "auto", "--out", str(run), *SMALL]) == 0
+    assert train.main(["--resume", "auto", "--out", str(run), *SMALL]) == 0
     assert checkpoint.listing(run)
 
 
@@ -119,7 +120,7 @@ def test_a_signal_at_the_start_is_not_lost(
 ) -> None:
     """In the import of torch, and once the folder is there."""
     handler = signal.getsignal(number)
-    for where, name in ((cli, "_bf16"), (folder, "write_text")):
+    for where, name in ((train, "_bf16"), (folder, "write_text")):
         with monkeypatch.context() as patch:
 
             def interrupted(*args: object) -> bool:
@@ -127,7 +128,7 @@ def test_a_signal_at_the_start_is_not_lost(
                 return False
 
             patch.setattr(where, name, interrupted)
-            patch.setattr(distributed, "start", lambda *args: pytest.fail("it went on"))
+            patch.setattr(group, "start", lambda *args: pytest.fail("it went on"))
             assert "interrupted" in _refused(["--out", str(tmp_path / "run"), *SMALL], capsys, 128 + number)
         assert not list(tmp_path.iterdir())
     assert signal.getsignal(number) is handler

@@ -16,8 +16,12 @@ from gunzi_agents.networks import to_arrays
 from gunzi_env import record
 from gunzi_env.rules import Rules
 from gunzi_eval.commands import replay
-from gunzi_train import cli, curve, evaluate, folder, samples, session
-from gunzi_train.logs import Metrics
+from gunzi_train import folder
+from gunzi_train.commands import train
+from gunzi_train.logs import curve
+from gunzi_train.logs.metrics import Metrics
+from gunzi_train.run import evaluate, samples, session
+from gunzi_train.seeds import derived_seed
 from tests import tiny_runs
 
 
@@ -67,7 +71,7 @@ def test_a_resumed_run_compares_with_the_best_so_far(tmp_path: Path, monkeypatch
     monkeypatch.setattr(evaluate, "match", watched)
     assert tiny_runs.train(run, schedule__updates=5, **more) == 130
     assert [_update(path) for path in checkpoint.listing(run)] == [3] and _update(run / folder.BEST) == 2
-    assert cli.main(["--resume", str(run)]) == 0
+    assert train.main(["--resume", str(run)]) == 0
     assert kept == [0, 1, 2, 2, 2] and _update(run / folder.BEST) == 5
     assert checkpoint.listing(run)[0].name == checkpoint.file_name(5)
 
@@ -88,7 +92,7 @@ def test_a_damaged_best_is_passed_over(
     monkeypatch.setattr(session.Session, "_save", stopping)
     assert tiny_runs.train(run, schedule__updates=3, **more) == 143
     (run / folder.BEST).write_bytes((run / folder.BEST).read_bytes()[:-1])
-    assert cli.main(["--resume", str(run)]) == 0
+    assert train.main(["--resume", str(run)]) == 0
     assert f"passed over {run / folder.BEST}: is damaged" in capsys.readouterr().out
     assert folder.best_levels(run) == 0.1
 
@@ -110,7 +114,7 @@ def test_sampled_hands_can_be_replayed_and_old_ones_go(
     assert "hand 1" in capsys.readouterr().out
 
     net = neural.load(run, Rules()).net  # what was played last, once more
-    seed = session.derived_seed(1, "records", 3)
+    seed = derived_seed(1, "records", 3)
     assert samples.play(net, Rules(), "update 3", hands=2, seed=seed) == record.write(game)
     assert net.training
 

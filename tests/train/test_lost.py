@@ -16,11 +16,11 @@ import pytest
 
 from gunzi_agents import checkpoint
 from gunzi_env.vector import VectorEnv
-from gunzi_train import cli
+from gunzi_train.commands import train
 from gunzi_train.config import SPREAD
-from gunzi_train.distributed import Group
 from gunzi_train.errors import WorkerLost
-from gunzi_train.ppo import derived_seed
+from gunzi_train.group import Group
+from gunzi_train.seeds import derived_seed
 from tests.faults import children
 
 STEPS, TIMEOUT = 16, 25
@@ -38,7 +38,7 @@ CALL = int(SPREAD * 39) + STEPS + 5
 SITE = "sitecustomize.py"
 PLANTED = """
 import sys
-if "gunzi_train.distributed" in sys.orig_argv:
+if "gunzi_train.group" in sys.orig_argv:
     import os, signal
     from pathlib import Path
     import numpy as np
@@ -95,7 +95,7 @@ def test_it_ends_the_run_in_time(
     (tmp_path / SITE).write_text(PLANTED.format(call=CALL, mark=str(mark), fault=fault.planted), "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     known = children(os.getpid())
-    assert cli.main(["--out", str(run), *ARGV]) == fault.code
+    assert train.main(["--out", str(run), *ARGV]) == fault.code
     assert time.time() - mark.stat().st_mtime < ALLOWED
     error = capfd.readouterr().err
     assert error.splitlines()[-1].startswith("gunzi train: ")
@@ -107,7 +107,7 @@ def test_it_ends_the_run_in_time(
 
 AT_A_MATCH = """
 import sys
-if ("gunzi_train.distributed" in sys.orig_argv) == {elsewhere}:
+if ("gunzi_train.group" in sys.orig_argv) == {elsewhere}:
     from gunzi_agents.uniform import Uniform
 
     def act(self, view, legal, keys):
@@ -144,7 +144,7 @@ def test_what_process_0_raises_ends_the_run_as_well(
         return step(self, actions)
 
     monkeypatch.setattr(VectorEnv, "step", lost)
-    assert cli.main(["--out", str(tmp_path / "run"), *ARGV, "--processes", "1"]) == 4
+    assert train.main(["--out", str(tmp_path / "run"), *ARGV, "--processes", "1"]) == 4
     error = capsys.readouterr().err
     assert "Traceback" in error and "in update 2: rules dalian, seed" in error
     assert error.splitlines()[-1] == "gunzi train: process 0 raised KeyError: 'a card was lost'"

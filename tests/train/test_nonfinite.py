@@ -13,11 +13,14 @@ import torch
 
 from gunzi_agents import checkpoint
 from gunzi_env.rules import Rules
-from gunzi_train import cli, ppo, returns, rollout, session
+from gunzi_train.algorithms import ppo
+from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.commands import train
 from gunzi_train.config import CollectConfig, Config, NetConfig, PPOConfig, ScheduleConfig
-from gunzi_train.distributed import Group
+from gunzi_train.device import settle_torch
 from gunzi_train.errors import NonFinite
-from gunzi_train.ppo import Learner
+from gunzi_train.group import Group
+from gunzi_train.rollout import collector
 
 SMALL = Config(
     net=NetConfig(width=16, depth=1, critic="privileged"),
@@ -35,7 +38,7 @@ Plant = Callable[[Learner, pytest.MonkeyPatch, float], None]
 @pytest.fixture(scope="module")
 def begun() -> Generator[tuple[Learner, tuple[Any, ...]]]:
     threads = torch.get_num_threads()
-    session.settle_torch()
+    settle_torch()
     learner = Learner(SMALL, Rules(), Group(), bf16=False)
     learner.update(4)
     yield learner, copy.deepcopy((learner.shared_state(), learner.own_state(), learner.counters()))
@@ -99,13 +102,13 @@ def _advantages(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None
 
 
 def _policy_loss(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
-    find = returns.policy_loss
+    find = ppo.policy_loss
 
     def poisoned(*arguments: Any) -> Any:
         loss, entropy, ratio = find(*arguments)
         return loss * bad, entropy, ratio
 
-    patch.setattr(returns, "policy_loss", poisoned)
+    patch.setattr(ppo, "policy_loss", poisoned)
 
 
 def _value_loss(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
@@ -133,7 +136,7 @@ def _after_the_last_step(learner: Learner, patch: pytest.MonkeyPatch, bad: float
 
 FAULTS: dict[str, tuple[Plant, str]] = {
     "reward": (_rewards, "rewards"),
-    "observation while playing": (_observations(rollout), "logits of the policy"),
+    "observation while playing": (_observations(collector), "logits of the policy"),
     "observation of the critic": (_observations(ppo), "values"),
     "logits": (_logits, "logits of the policy"),
     "weights": (_one_weight, "logits of the policy"),
@@ -168,7 +171,7 @@ def test_the_command_exits_5_and_keeps_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run"
-    assert cli.main(["--out", str(run), *ARGV, "--schedule.updates", "9", "--minutes", "0.0001"]) == 0
+    assert train.main(["--out", str(run), *ARGV, "--schedule.updates", "9", "--minutes", "0.0001"]) == 0
     (kept,) = checkpoint.listing(run)
     before, updates = kept.read_bytes(), checkpoint.read(kept).meta["counters"]["updates"]
     values = Learner._values
@@ -176,7 +179,7 @@ def test_the_command_exits_5_and_keeps_the_last_checkpoint(
         Learner, "_values", lambda self, data: values(self, data) * (np.nan if self.updates == updates + 1 else 1.0)
     )
     capsys.readouterr()
-    assert cli.main(["--resume", str(run), "--minutes", "100"]) == 5
+    assert train.main(["--resume", str(run), "--minutes", "100"]) == 5
     assert capsys.readouterr().err == f"gunzi train: update {updates + 2}: values not finite\n"
     assert checkpoint.listing(run) == [kept] and kept.read_bytes() == before
 

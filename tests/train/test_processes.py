@@ -20,7 +20,7 @@ SMALL += ["--ppo.minibatch", "128", "--precision", "fp32", "--save.no-tensorboar
 
 def _command(*argv: str) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PYTHONUNBUFFERED": "1"}
-    code = "import sys; from gunzi_train.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from gunzi_train.commands.train import main; sys.exit(main(sys.argv[1:]))"
     return subprocess.Popen(
         [sys.executable, "-c", code, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )

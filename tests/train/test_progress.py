@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gunzi_train import progress, session
-from gunzi_train.progress import Progress, Status
+from gunzi_train.logs import progress
+from gunzi_train.logs.progress import Progress, Status
+from gunzi_train.run import session
 from tests import tiny_runs
 
 STATUS = Status(

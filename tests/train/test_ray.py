@@ -22,7 +22,9 @@ import torch
 from gunzi_agents import checkpoint
 from gunzi_env.chapters.deal import deal_key
 from gunzi_env.rules import Rules
-from gunzi_train import cli, folder, session
+from gunzi_train import folder
+from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.commands import train
 from gunzi_train.config import (
     CollectConfig,
     Config,
@@ -33,15 +35,18 @@ from gunzi_train.config import (
     SaveConfig,
     ScheduleConfig,
 )
-from gunzi_train.distributed import Group, import_path
+from gunzi_train.device import settle_torch
 from gunzi_train.errors import NonFinite, WorkerLost
-from gunzi_train.folder import Plan
-from gunzi_train.ppo import Learner, make_collector
+from gunzi_train.group import Group, import_path
+from gunzi_train.plan import Plan
+from gunzi_train.rollout.opponents import make_collector
+from gunzi_train.run import session
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: it has no wheel for every Python and system")
 from ray.cluster_utils import Cluster  # noqa: E402
 
-from gunzi_train import actors, cluster  # noqa: E402
+from gunzi_train.launch import ray_cluster  # noqa: E402
+from gunzi_train.rollout import ray_actors  # noqa: E402
 
 SMALL = Config(
     net=NetConfig(width=16, depth=1, critic="privileged"),
@@ -61,7 +66,7 @@ ARGV += shlex.split("--precision fp32 --evaluate.every-seconds 0 --save.no-tenso
 def address() -> Iterator[str]:
     """Two nodes with three CPUs each, joined by this process."""
     threads = torch.get_num_threads()
-    session.settle_torch()
+    settle_torch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", import_path())
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
@@ -83,17 +88,17 @@ def _plan(*, timeout: float = 20.0, **settings: Any) -> Plan:
     return Plan(config, Rules(), False)
 
 
-def _learner(source: actors.Actors) -> Learner:
+def _learner(source: ray_actors.Actors) -> Learner:
     return Learner(source.plan.config, source.plan.rules, Group(), bf16=False, collector=source)
 
 
 @pytest.fixture
-def make(address: str) -> Iterator[Callable[[Plan], actors.Actors]]:
+def make(address: str) -> Iterator[Callable[[Plan], ray_actors.Actors]]:
     """Makes actors, which end with the test."""
     sources = []
 
-    def made(plan: Plan) -> actors.Actors:
-        sources.append(actors.Actors(plan))
+    def made(plan: Plan) -> ray_actors.Actors:
+        sources.append(ray_actors.Actors(plan))
         return sources[-1]
 
     yield made
@@ -102,15 +107,15 @@ def make(address: str) -> Iterator[Callable[[Plan], actors.Actors]]:
 
 
 @pytest.fixture(scope="module")
-def pair(address: str) -> Iterator[actors.Actors]:
+def pair(address: str) -> Iterator[ray_actors.Actors]:
     """Two actors that have started; a start takes seconds."""
-    source = actors.Actors(_plan())
+    source = ray_actors.Actors(_plan())
     _learner(source).update(5)
     yield source
     source.close()
 
 
-def _pid(place: actors.Place) -> int:
+def _pid(place: ray_actors.Place) -> int:
     return ray.get(place.actor.__ray_call__.remote(lambda actor: os.getpid()))
 
 
@@ -153,7 +158,7 @@ def test_actors_have_no_deal_in_common() -> None:
     assert len(np.unique(np.concatenate(keys))) == 4 * 64
 
 
-def test_old_rollouts_are_dropped(pair: actors.Actors) -> None:
+def test_old_rollouts_are_dropped(pair: ray_actors.Actors) -> None:
     learner, dropped = _learner(pair), pair.dropped
     learner.update(5)
     assert pair.dropped == dropped
@@ -170,11 +175,11 @@ def test_old_rollouts_are_dropped(pair: actors.Actors) -> None:
     assert 0.0 < pair.lag <= 2.0
 
 
-def test_what_ends_a_run_here_ends_it_there(pair: actors.Actors, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_ends_a_run_here_ends_it_there(pair: ray_actors.Actors, monkeypatch: pytest.MonkeyPatch) -> None:
     """NaN in an actor is no fault of the actor, and no other one would do better."""
-    before, replaced = actors.to_arrays, pair.replaced
+    before, replaced = ray_actors.to_arrays, pair.replaced
     huge = lambda net: {name: array * np.float32(1e30) for name, array in before(net).items()}  # noqa: E731
-    monkeypatch.setattr(actors, "to_arrays", huge)
+    monkeypatch.setattr(ray_actors, "to_arrays", huge)
     with pytest.raises(NonFinite, match="while playing"):
         for _ in range(3):  # what is under way was asked for with good weights
             _learner(pair).update(5)
@@ -183,7 +188,7 @@ def test_what_ends_a_run_here_ends_it_there(pair: actors.Actors, monkeypatch: py
         place.rollout = None
 
 
-def test_a_killed_actor_is_replaced_with_new_deals(pair: actors.Actors, tmp_path: Path, capsys: Any) -> None:
+def test_a_killed_actor_is_replaced_with_new_deals(pair: ray_actors.Actors, tmp_path: Path, capsys: Any) -> None:
     pids = [_pid(place) for place in pair.places]
     collect, begun, made, replaced = pair.collect, pair.version, pair.made, pair.replaced
 
@@ -208,7 +213,7 @@ def test_a_killed_actor_is_replaced_with_new_deals(pair: actors.Actors, tmp_path
     assert _gone(pids[0])
 
 
-def test_a_frozen_actor_is_replaced(pair: actors.Actors, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frozen_actor_is_replaced(pair: ray_actors.Actors, monkeypatch: pytest.MonkeyPatch) -> None:
     learner, said = _learner(pair), []
     monkeypatch.setattr(pair, "say", said.append)
     learner.update(5)
@@ -225,7 +230,7 @@ def test_a_frozen_actor_is_replaced(pair: actors.Actors, monkeypatch: pytest.Mon
 
 
 def test_actors_without_a_cpu_are_waited_for_while_others_play(
-    pair: actors.Actors, make: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    pair: ray_actors.Actors, make: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     room = int(ray.cluster_resources()["CPU"] - len(pair.places))
     guests = [ray.remote(num_cpus=1)(dict).remote() for _ in range(room - 1)]
@@ -234,13 +239,13 @@ def test_actors_without_a_cpu_are_waited_for_while_others_play(
     for _ in range(2):
         _learner(source).update(5)
     assert sum(place.ready is not None for place in source.places) == 1
-    monkeypatch.setattr(actors, "START_PATIENCE", 2)
+    monkeypatch.setattr(ray_actors, "START_PATIENCE", 2)
     plan = _plan(actors=1, timeout=1.0)
     with pytest.raises(WorkerLost, match="1 of 1 actors have not started: they wait for a free CPU"):
         _learner(make(plan)).update(5)
 
-    monkeypatch.setattr(actors, "START_PATIENCE", 1000)
-    monkeypatch.setattr(actors, "STOP_SECONDS", 1.0)
+    monkeypatch.setattr(ray_actors, "START_PATIENCE", 1000)
+    monkeypatch.setattr(ray_actors, "STOP_SECONDS", 1.0)
     (tmp_path / checkpoint.FOLDER).mkdir()
     stop: Any = SimpleNamespace(code=143, abort=None)
     assert session.run(tmp_path, plan, Group(), stop=stop, source=make(plan)) == 143
@@ -250,9 +255,9 @@ def test_actors_without_a_cpu_are_waited_for_while_others_play(
 def test_actors_that_raise_end_the_run_with_their_traceback(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setattr(actors, "to_arrays", lambda net: {"net.value.bias": np.zeros(1, np.float32)})
+    monkeypatch.setattr(ray_actors, "to_arrays", lambda net: {"net.value.bias": np.zeros(1, np.float32)})
     run = tmp_path / "run"
-    assert cli.main([*ARGV, "--out", str(run), "--ray", address, "--ray.actors", "1", "--schedule.updates", "5"]) == 4
+    assert train.main([*ARGV, "--out", str(run), "--ray", address, "--ray.actors", "1", "--schedule.updates", "5"]) == 4
     out, err = capsys.readouterr()
     assert out.count("an actor raised an exception: replaced") == 2
     assert "--- an actor said ---" in err and "actors.py" in err and "ValueError: weights do not fit the network" in err
@@ -263,12 +268,12 @@ def test_actors_that_raise_end_the_run_with_their_traceback(
 def test_a_run_of_two_learners_goes_on(address: str, tmp_path: Path, capsys: Any) -> None:
     run = tmp_path / "run"
     settings = [*ARGV, "--ray", address, "--ray.learners", "2", "--schedule.updates", "3", "--minutes", "0.001"]
-    assert cli.main([*settings, "--out", str(run)]) == 0
+    assert train.main([*settings, "--out", str(run)]) == 0
     assert f"Ray ({address}) with 2 actors and 2 learners" in capsys.readouterr().out
     found = checkpoint.load(run)[0]
     assert {"process.0", "process.1"} <= set(found.tensors)
     assert found.meta["counters"]["updates"] == 1
-    assert cli.main(["--resume", str(run), "--ray", "auto", "--minutes", "10"]) == 0
+    assert train.main(["--resume", str(run), "--ray", "auto", "--minutes", "10"]) == 0
     assert "with new tables" in capsys.readouterr().out
     found = checkpoint.load(run)[0]
     assert found.meta["counters"] | {"updates": 3, "decisions": 3 * 2 * 16 * 24} == found.meta["counters"]
@@ -287,28 +292,28 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
         ("--ray", address, "--ray.actors", "50"): "has 6 CPUs; ray.actors and ray.learners need 50",
     }
     for words, reason in refused.items():
-        assert cli.main([*start, *words]) == 2
+        assert train.main([*start, *words]) == 2
         err = capsys.readouterr().err
         assert reason in err and err.count("\n") == 1
-    monkeypatch.setattr(cluster.ray, "is_initialized", lambda: False)
-    assert cli.main([*start, "--ray", "127.0.0.1:1"]) == 2
+    monkeypatch.setattr(ray_cluster.ray, "is_initialized", lambda: False)
+    assert train.main([*start, "--ray", "127.0.0.1:1"]) == 2
     err = capsys.readouterr().err
     assert err.startswith("gunzi train: no Ray cluster at 127.0.0.1:1 (") and err.count("\n") == 1
     assert not run.exists()
 
-    assert cli.main(start) == 0
+    assert train.main(start) == 0
     capsys.readouterr()
-    assert cli.main(["--resume", str(run), "--ray", address]) == 2
+    assert train.main(["--resume", str(run), "--ray", address]) == 2
     assert "was trained without --ray" in capsys.readouterr().err
-    monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
-    assert cli.main([*start, "--overwrite", "--ray", "auto"]) == 2
+    monkeypatch.setattr(train.importlib.util, "find_spec", lambda name: None)
+    assert train.main([*start, "--overwrite", "--ray", "auto"]) == 2
     assert capsys.readouterr().err == "gunzi train: --ray needs Ray: pip install gunzi[distributed]\n"
     assert checkpoint.listing(run), "the run that was there is untouched"
 
 
 def _command(*argv: str) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": import_path(), "PYTHONUNBUFFERED": "1"}
-    code = "import sys; from gunzi_train.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from gunzi_train.commands.train import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, *argv]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True

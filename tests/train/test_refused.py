@@ -14,7 +14,7 @@ import torch
 from gunzi_agents import checkpoint
 from gunzi_agents.checkpoint import Checkpoint
 from gunzi_env.rules import Rules
-from gunzi_train import cli
+from gunzi_train.commands import train
 
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
 ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
@@ -26,8 +26,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     """A run with two checkpoints."""
     threads = torch.get_num_threads()
     run = tmp_path_factory.mktemp("made") / "run"
-    assert cli.main(["--out", str(run), *ARGV, "--schedule.updates", "9", "--minutes", "0.0001"]) == 0
-    assert cli.main(["--resume", str(run), "--minutes", "9"]) == 0
+    assert train.main(["--out", str(run), *ARGV, "--schedule.updates", "9", "--minutes", "0.0001"]) == 0
+    assert train.main(["--resume", str(run), "--minutes", "9"]) == 0
     assert len(checkpoint.listing(run)) == 2
     yield run
     torch.set_num_threads(threads)
@@ -95,7 +95,7 @@ OF_SOMETHING_ELSE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 def _refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    assert cli.main(argv) == 3
+    assert train.main(argv) == 3
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and error.startswith("gunzi train: ")
     return error
@@ -121,15 +121,15 @@ def test_the_run_falls_back_and_says_so(name: str, run: Path, capsys: pytest.Cap
     newest, older = checkpoint.listing(run)
     spoil(newest)
     argv = ["--resume", "auto", "--out", str(run)]
-    assert cli.main([*argv, "--dry-run"]) == 0
+    assert train.main([*argv, "--dry-run"]) == 0
     said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("passed over ")]
     assert len(said) == 1 and str(newest) in said[0] and reason in said[0]
     if name == "truncated":
-        assert cli.main([*argv, "--minutes", "9"]) == 0
+        assert train.main([*argv, "--minutes", "9"]) == 0
         assert f"from {older.name}" in capsys.readouterr().out
         assert checkpoint.read(newest).meta["counters"]["updates"] == 9
     if name == "a folder":
-        assert cli.main([*argv, "--minutes", "9"]) == 2
+        assert train.main([*argv, "--minutes", "9"]) == 2
         assert f"{newest}: cannot be removed" in capsys.readouterr().err
 
 

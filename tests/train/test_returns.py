@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from gunzi_train import returns
+from gunzi_train.algorithms.advantages import seat_advantages, table_advantages
+from gunzi_train.policy import entropy, log_probs, masked_logits, policy_loss, sample
 
 T, N = 40, 7
 
@@ -68,10 +69,10 @@ def _slow_seat(seats, rewards, values, done, gamma, lam):
 @pytest.mark.parametrize(("gamma", "lam"), [(1.0, 0.95), (0.9, 0.5), (1.0, 1.0), (1.0, 0.0)])
 def test_advantages_equal_the_scalar_definition(seed: int, gamma: float, lam: float) -> None:
     seats, rewards, values, done = _game(seed)
-    fast, valid = returns.table_advantages(rewards, values[:T], seats[:T], done, values[T], seats[T], gamma, lam)
+    fast, valid = table_advantages(rewards, values[:T], seats[:T], done, values[T], seats[T], gamma, lam)
     assert np.allclose(fast, _slow_table(seats, rewards, values, done, gamma, lam), atol=1e-4)
     assert valid.all()
-    fast, valid = returns.seat_advantages(rewards, values[:T], seats[:T], done, gamma, lam)
+    fast, valid = seat_advantages(rewards, values[:T], seats[:T], done, gamma, lam)
     slow, slow_valid = _slow_seat(seats, rewards, values, done, gamma, lam)
     assert np.array_equal(valid, slow_valid)
     assert np.allclose(fast, slow, atol=1e-4)
@@ -86,8 +87,8 @@ def test_with_lambda_one_a_finished_hand_pays_its_rewards() -> None:
     for t in range(T - 1, -1, -1):
         running = rewards[t] + np.where(done[t], 0.0, running)
         to_go[t] = np.where(seats[t] % 2 == 0, running, -running)
-    table, _ = returns.table_advantages(rewards, values[:T], seats[:T], done, values[T], seats[T], 1.0, 1.0)
-    seat, valid = returns.seat_advantages(rewards, values[:T], seats[:T], done, 1.0, 1.0)
+    table, _ = table_advantages(rewards, values[:T], seats[:T], done, values[T], seats[T], 1.0, 1.0)
+    seat, valid = seat_advantages(rewards, values[:T], seats[:T], done, 1.0, 1.0)
     assert valid.all()
     assert np.allclose(table + values[:T], to_go, atol=1e-4)
     assert np.allclose(seat + values[:T], to_go, atol=1e-4)
@@ -96,14 +97,14 @@ def test_with_lambda_one_a_finished_hand_pays_its_rewards() -> None:
 def test_a_rollout_cut_in_two_changes_only_what_lies_beyond_the_cut() -> None:
     """Bootstrapping: with lambda 0 the rows before a cut are the same as in one piece."""
     seats, rewards, values, done = _game(4)
-    whole, _ = returns.table_advantages(rewards, values[:T], seats[:T], done, values[T], seats[T], 1.0, 0.0)
+    whole, _ = table_advantages(rewards, values[:T], seats[:T], done, values[T], seats[T], 1.0, 0.0)
     cut = 23
-    first, _ = returns.table_advantages(
+    first, _ = table_advantages(
         rewards[:cut], values[:cut], seats[:cut], done[:cut], values[cut], seats[cut], 1.0, 0.0
     )
     assert np.allclose(first, whole[:cut], atol=1e-6)
-    whole, _ = returns.seat_advantages(rewards, values[:T], seats[:T], done, 1.0, 0.0)
-    first, valid = returns.seat_advantages(rewards[:cut], values[:cut], seats[:cut], done[:cut], 1.0, 0.0)
+    whole, _ = seat_advantages(rewards, values[:T], seats[:T], done, 1.0, 0.0)
+    first, valid = seat_advantages(rewards[:cut], values[:cut], seats[:cut], done[:cut], 1.0, 0.0)
     assert np.allclose(first[valid], whole[:cut][valid], atol=1e-6)
     assert 0 < (~valid).sum() <= 4 * N
 
@@ -121,11 +122,11 @@ def _policy(rows: int, actions: int, seed: int):
 def test_illegal_actions_have_probability_zero_and_are_never_drawn() -> None:
     logits, legal, generator = _policy(64, 184, 0)
     logits[:, ::2] = 1e4  # however attractive the network finds them
-    p = torch.softmax(returns.masked_logits(logits, legal), 1)
+    p = torch.softmax(masked_logits(logits, legal), 1)
     assert (p[~legal] == 0).all()
     assert torch.allclose(p.sum(1), torch.ones(64))
     for _ in range(200):
-        actions, chosen = returns.sample(logits, legal, generator)
+        actions, chosen = sample(logits, legal, generator)
         assert legal[torch.arange(64), actions].all()
         assert torch.isfinite(chosen).all()
 
@@ -133,9 +134,9 @@ def test_illegal_actions_have_probability_zero_and_are_never_drawn() -> None:
 def test_samples_follow_the_probabilities() -> None:
     logits, legal, generator = _policy(1, 20, 1)
     legal[0, :6] = True
-    p = torch.softmax(returns.masked_logits(logits, legal), 1)[0]
+    p = torch.softmax(masked_logits(logits, legal), 1)[0]
     draws = 40_000
-    actions, chosen = returns.sample(logits.expand(draws, -1), legal.expand(draws, -1), generator)
+    actions, chosen = sample(logits.expand(draws, -1), legal.expand(draws, -1), generator)
     share = torch.bincount(actions, minlength=20) / draws
     assert (share - p).abs().max() < 4 * (0.25 / draws) ** 0.5
     assert torch.allclose(chosen.exp(), p[actions], atol=1e-6)
@@ -144,7 +145,7 @@ def test_samples_follow_the_probabilities() -> None:
 def test_entropy_with_one_legal_action_is_zero_and_its_gradient_finite() -> None:
     logits, legal, _ = _policy(32, 184, 2)
     logits.requires_grad_(True)
-    h = returns.entropy(logits, legal)
+    h = entropy(logits, legal)
     assert h[0] == 0
     h.sum().backward()
     assert torch.isfinite(logits.grad).all()
@@ -155,23 +156,23 @@ def test_entropy_with_one_legal_action_is_zero_and_its_gradient_finite() -> None
 @pytest.mark.parametrize("bonus", [0.0, 0.03])
 def test_written_gradient_equals_autograd(bonus: float) -> None:
     logits, legal, generator = _policy(256, 184, 3)
-    actions, chosen = returns.sample(logits, legal, generator)
+    actions, chosen = sample(logits, legal, generator)
     old = chosen + 0.3 * torch.randn(256, generator=generator)
     advantages = torch.randn(256, generator=generator)
 
     plain = logits.clone().requires_grad_(True)
-    logp = torch.where(legal, returns.log_probs(plain, legal), 0.0)
+    logp = torch.where(legal, log_probs(plain, legal), 0.0)
     ratio = (logp.gather(1, actions[:, None])[:, 0] - old).exp()
     expected = -torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
     expected = expected + bonus * (logp.exp() * legal * logp).sum(1).mean()
     (2.0 * expected).backward()
 
     fused = logits.clone().requires_grad_(True)
-    loss, h, r = returns.policy_loss(fused, legal, actions, old, advantages, 0.2, bonus)
+    loss, h, r = policy_loss(fused, legal, actions, old, advantages, 0.2, bonus)
     (2.0 * loss).backward()
     assert torch.allclose(loss, expected, atol=1e-6)
     assert torch.allclose(r, ratio, rtol=1e-4)
-    assert torch.allclose(h, returns.entropy(logits, legal), atol=1e-5)
+    assert torch.allclose(h, entropy(logits, legal), atol=1e-5)
     assert torch.allclose(fused.grad, plain.grad, atol=1e-7)
     assert (fused.grad[~legal] == 0).all()
     assert ((ratio > 1.2) & (advantages > 0)).any() and ((ratio < 0.8) & (advantages < 0)).any(), "no row is clipped"

@@ -17,11 +17,12 @@ from gunzi_env import cli
 from gunzi_env.cli.options import UsageError
 from gunzi_env.record import RecordError
 from gunzi_env.rules import Rules
-from gunzi_train import compare_cmd, folder, inspect_cmd, runs_cmd
+from gunzi_train import folder
+from gunzi_train.commands import compare, inspect, runs
 from gunzi_train.config import Config
 from gunzi_train.errors import RunFolderError
-from gunzi_train.folder import Plan
-from gunzi_train.history import COLUMNS, History
+from gunzi_train.logs.history import COLUMNS, History
+from gunzi_train.plan import CONFIG, Plan
 from tests import tiny_runs
 
 
@@ -41,7 +42,7 @@ def _match(update: int, hands: int, levels: float, agent: str = "greedy") -> dic
 def _run(path: Path, rows: list[dict[str, Any]], **settings: Any) -> Path:
     """A run folder with a log, and settings of its own."""
     path.mkdir(parents=True)
-    (path / folder.CONFIG).write_text(json.dumps(Plan(Config(**settings), Rules(), False).to_json()), "utf-8")
+    (path / CONFIG).write_text(json.dumps(Plan(Config(**settings), Rules(), False).to_json()), "utf-8")
     (path / folder.METRICS).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return path
 
@@ -104,7 +105,7 @@ def test_runs_are_listed_with_their_state(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "no run").mkdir()
     (tmp_path / "file").touch()
     lock = folder.RunLock(tmp_path / "going")
-    assert runs_cmd.main(["--folder", str(tmp_path)]) == 0
+    assert runs.main(["--folder", str(tmp_path)]) == 0
     lock.release()
     rows = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
     found = {cells[0]: cells[1:] for cells in ([cell.strip() for cell in row if cell.strip()] for row in rows) if cells}
@@ -118,15 +119,15 @@ def test_runs_are_listed_with_their_state(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_a_real_run_is_finished(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert runs_cmd.main(["--folder", str(trained.parent)]) == 0
+    assert runs.main(["--folder", str(trained.parent)]) == 0
     assert "real" in (out := capsys.readouterr().out) and "finished" in out and "update-000003" in out
 
 
 def test_where_there_are_no_runs_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert runs_cmd.main(["--folder", str(tmp_path)]) == 0
+    assert runs.main(["--folder", str(tmp_path)]) == 0
     assert "no runs in" in capsys.readouterr().out
     with pytest.raises(UsageError, match=r"--folder .*: No such file"):
-        runs_cmd.main(["--folder", str(tmp_path / "none")])
+        runs.main(["--folder", str(tmp_path / "none")])
 
 
 def test_names_are_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,9 +137,9 @@ def test_names_are_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     run = _run(Path(bad), [_row(1, 10, 1.0), _match(1, 10, 0.5, bad)])
     path = Path("x.safetensors")
     checkpoint.write(path, {bad: np.zeros(2)}, checkpoint.describe(Rules()) | {"opponent": bad, bad: bad})
-    assert runs_cmd.main(["--folder", "."]) == 0
-    assert compare_cmd.main([str(run), str(run)]) == 0
-    assert inspect_cmd.main([str(path)]) == 0
+    assert runs.main(["--folder", "."]) == 0
+    assert compare.main([str(run), str(run)]) == 0
+    assert inspect.main([str(path)]) == 0
     out = capsys.readouterr().out
     assert out.isprintable() or {c for c in out if not c.isprintable()} == {"\n"}
     assert out.count("[red]\\x1b[31m\\x07") == 2 + 5 + 4
@@ -156,7 +157,7 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_runs_are_compared_at_equal_hands_and_at_equal_time(two: tuple[Path, Path]) -> None:
-    content = compare_cmd.comparison([runs_cmd.Run.of(path) for path in two])
+    content = compare.comparison([runs.Run.of(path) for path in two])
     assert content["settings"] == {"seed": [1, 9], "processes": [1, 2]}
     assert content["newest"]["hands"] == [200, 250] and content["newest"]["kl"] == [None, None]
 
@@ -173,7 +174,7 @@ def test_compare_prints_it_and_writes_it(
 ) -> None:
     late = _run(tmp_path / "late", [_row(1, 200, 20.0), _match(1, 200, 0.7), _match(1, 200, 0.7, "uniform")])
     names = [str(path) for path in (*two, late)]
-    assert compare_cmd.main([*names, "--json", str(tmp_path / "c.json")]) == 0
+    assert compare.main([*names, "--json", str(tmp_path / "c.json")]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["seed", "1", "9", "1"] in lines
     assert ["until", "100", "hands:", "played", "at", "100", "100", "-"] in lines
@@ -181,27 +182,27 @@ def test_compare_prints_it_and_writes_it(
     assert ["levels/hand", "+0.20", "[-0.30,", "+0.70]", "-0.40", "[-0.90,", "+0.10]"] in [line[:7] for line in lines]
     content = json.loads((tmp_path / "c.json").read_text("utf-8"))
     assert content["runs"] == names and list(content["matches"]) == ["greedy"], "not every run has met uniform"
-    assert content == compare_cmd.comparison([runs_cmd.Run.of(path) for path in (*two, late)])
+    assert content == compare.comparison([runs.Run.of(path) for path in (*two, late)])
     assert content["matches"]["greedy"]["hands"][0]["runs"][2] is None
 
 
 def test_runs_without_matches_are_compared_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a, b = _run(tmp_path / "a", [_row(1, 10, 1.0)]), _run(tmp_path / "b", [])
-    assert compare_cmd.main([str(a), str(b)]) == 0
+    assert compare.main([str(a), str(b)]) == 0
     out = capsys.readouterr().out
     assert "the settings are the same" in out and "no agent was played by all of them" in out
     late = _run(tmp_path / "c", [_match(7, 99, 0.5)])  # the row that says when is not there
-    marks = compare_cmd.comparison([runs_cmd.Run.of(late)] * 2)["matches"]["greedy"]
+    marks = compare.comparison([runs.Run.of(late)] * 2)["matches"]["greedy"]
     assert marks["seconds"] == [] and len(marks["hands"]) == 2
 
 
 def test_what_cannot_be_compared_is_refused(two: tuple[Path, Path], tmp_path: Path) -> None:
     for argv in ([], [str(two[0])]):
         with pytest.raises(UsageError, match="two or more"):
-            compare_cmd.main(argv)
+            compare.main(argv)
     for path in (tmp_path, tmp_path / "none"):
         with pytest.raises(RunFolderError, match="holds no run") as caught:
-            compare_cmd.main([str(two[0]), str(path)])
+            compare.main([str(two[0]), str(path)])
         assert caught.value.exit_code == 2
 
 
@@ -211,7 +212,7 @@ def test_what_cannot_be_compared_is_refused(two: tuple[Path, Path], tmp_path: Pa
 def test_a_run_is_inspected_by_its_newest_checkpoint(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert inspect_cmd.main([str(trained), "--json", str(tmp_path / "i.json")]) == 0
+    assert inspect.main([str(trained), "--json", str(tmp_path / "i.json")]) == 0
     out = capsys.readouterr().out
     content = json.loads((tmp_path / "i.json").read_text("utf-8"))
     found = checkpoint.load(trained)[0]
@@ -224,7 +225,7 @@ def test_a_run_is_inspected_by_its_newest_checkpoint(
     for text in ("checksum", "good, ", "updates 3", "ppo.minibatch = 32", "net.policy.bias  float32[184]"):
         assert text in out
     capsys.readouterr()
-    assert inspect_cmd.main([str(trained / folder.BEST)]) == 0
+    assert inspect.main([str(trained / folder.BEST)]) == 0
     assert "opponent uniform" in capsys.readouterr().out
 
 
@@ -232,7 +233,7 @@ def test_damaged_newer_checkpoints_are_named(tmp_path: Path, capsys: pytest.Capt
     run = _run(tmp_path / "run", [])
     good, bad = _checkpoint(run, 1), _checkpoint(run, 2)
     bad.write_bytes(bad.read_bytes()[:-1] + b"!")
-    assert inspect_cmd.main([str(run)]) == 0
+    assert inspect.main([str(run)]) == 0
     out = capsys.readouterr().out
     assert str(good) in out and f"{bad}: is damaged" in out
 
@@ -241,14 +242,14 @@ def test_other_versions_are_named(tmp_path: Path) -> None:
     path = tmp_path / "old.safetensors"
     old = {"observation": "v0-1", "config": {"ppo": {"lr": 0.5, "gone": 1}}}
     checkpoint.write(path, {}, checkpoint.describe(Rules()) | old)
-    content = inspect_cmd.of_checkpoint(checkpoint.read(path), [])
+    content = inspect.of_checkpoint(checkpoint.read(path), [])
     assert content["observation"].startswith("v0-1; this version plays with v")
     assert content["settings"] == {"ppo.lr": 0.5, "ppo.gone": 1}
 
 
 def test_a_record_is_inspected(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = trained / folder.RECORDS / "update-000003.txt"
-    assert inspect_cmd.main([str(path)]) == 0
+    assert inspect.main([str(path)]) == 0
     out = capsys.readouterr().out
     assert "update 3, update 3" in out and "good: the rules allow every decision" in out and out.count("result") == 2
     lines = path.read_text("utf-8").splitlines()
@@ -257,7 +258,7 @@ def test_a_record_is_inspected(trained: Path, tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "later.txt").write_text("gunzi record 2\n", "utf-8")
     for name, said in (("wrong.txt", "played again it is not"), ("later.txt", "first line must be")):
         with pytest.raises(RecordError, match=said) as caught:
-            inspect_cmd.main([str(tmp_path / name)])
+            inspect.main([str(tmp_path / name)])
         assert str(tmp_path / name) in str(caught.value) and caught.value.exit_code == 3
 
 
@@ -268,7 +269,7 @@ def test_what_is_damaged_or_foreign_is_refused_in_one_line(
     path = tmp_path / "x.safetensors"
     whole = checkpoint.listing(trained)[0].read_bytes()
     path.write_bytes(whole[:-5] if content is None else content)
-    assert cli.guarded("gunzi inspect", lambda: inspect_cmd.main([str(path)])) == 3
+    assert cli.guarded("gunzi inspect", lambda: inspect.main([str(path)])) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"gunzi inspect: {path}: is ")
 
@@ -276,9 +277,9 @@ def test_what_is_damaged_or_foreign_is_refused_in_one_line(
 def test_missing_files_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path, tmp_path / "a\0b"):
         with pytest.raises(CheckpointError):
-            inspect_cmd.main([str(path)])
+            inspect.main([str(path)])
     with pytest.raises(UsageError, match="empty"):
-        inspect_cmd.main([""])
+        inspect.main([""])
 
 
 def test_none_of_these_commands_waits_for_torch() -> None:

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from gunzi_agents import checkpoint
-from gunzi_train import cli, evaluate, folder
-from gunzi_train.ppo import Learner
+from gunzi_train import folder
+from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.commands import train
+from gunzi_train.run import evaluate
 from tests.faults import children
 from tests.test_workers_end import all_end
 
@@ -45,7 +47,7 @@ def test_once_it_saves_and_stops(
     monkeypatch.setattr(where, name, interrupted)
     run = tmp_path / "run"
     more = MATCHES if place == "match" else ["--evaluate.every-seconds", "0", "--save.every-seconds", "0.1"]
-    assert cli.main(["--out", str(run), *ARGV, *more]) == 128 + number
+    assert train.main(["--out", str(run), *ARGV, *more]) == 128 + number
     assert sent and time.monotonic() - sent[0] < 30
     assert f"go on with: gunzi train --resume {run}" in capsys.readouterr().out
     kept = checkpoint.read(checkpoint.listing(run)[0])
@@ -101,8 +103,8 @@ def test_a_second_one_before_the_first_update_ends_it_too(tmp_path: Path, monkey
         os.kill(os.getpid(), signal.SIGTERM)
         pytest.fail("it went on")
 
-    monkeypatch.setattr(cli, "_bf16", twice)
-    assert cli.main(["--out", str(tmp_path / "run"), *ARGV, "--evaluate.every-seconds", "0"]) == 143
+    monkeypatch.setattr(train, "_bf16", twice)
+    assert train.main(["--out", str(tmp_path / "run"), *ARGV, "--evaluate.every-seconds", "0"]) == 143
     assert not list(tmp_path.iterdir())
 
 
@@ -188,8 +190,8 @@ def test_the_last_match_is_played_after_a_signal_in_it(tmp_path: Path, monkeypat
     monkeypatch.setattr(evaluate, "match", interrupted)
     run = tmp_path / "run"
     last = ["--evaluate.every-seconds", "1000", "--evaluate.deals", "2", "--evaluate.opponents", "uniform"]
-    assert cli.main(["--out", str(run), *ARGV, *last, "--schedule.updates", "3"]) == 130
-    assert cli.main(["--resume", str(run)]) == 0
+    assert train.main(["--out", str(run), *ARGV, *last, "--schedule.updates", "3"]) == 130
+    assert train.main(["--resume", str(run)]) == 0
     rows = (run / folder.METRICS).read_text("utf-8").splitlines()
     assert [("match" in row, '"update": 3' in row) for row in rows[-2:]] == [(False, True), (True, True)]
     assert checkpoint.read(checkpoint.listing(run)[0]).meta["counters"]["finished"]

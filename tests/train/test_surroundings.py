@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from gunzi_agents import checkpoint
-from gunzi_train import cli, folder
+from gunzi_train import folder
+from gunzi_train.commands import train
 from tests.faults import forked, waited
 
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
@@ -32,7 +33,7 @@ def _no_network() -> list[str]:
 def test_two_processes_without_home_and_network_under_an_odd_path(tmp_path: Path) -> None:
     run = tmp_path / "a run 滚子" / "x y"
     environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PATH": os.environ["PATH"]}
-    code = "import sys; from gunzi_train.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from gunzi_train.commands.train import main; sys.exit(main(sys.argv[1:]))"
     command = [*_no_network(), sys.executable, "-c", code, "--out", str(run), *ARGV, "--processes", "2"]
     ended = subprocess.run(command, env=environment | {"GUNZI_COMPILED": "0"}, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
@@ -58,7 +59,7 @@ def test_a_folder_that_may_only_be_read(readable: Path, tmp_path: Path) -> None:
 
     def as_nobody() -> int:
         os.setuid(NOBODY)
-        codes = [cli.main(["--out", str(path), *ARGV]) for path in (run, readable / "other" / "run")]
+        codes = [train.main(["--out", str(path), *ARGV]) for path in (run, readable / "other" / "run")]
         return 0 if codes == [2, 2] else 1
 
     pid = forked(as_nobody, log := tmp_path / "log")

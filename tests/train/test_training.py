@@ -20,13 +20,16 @@ from gunzi_env.chapters.deal import shuffle
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Tables
 from gunzi_env.vector import VectorEnv
-from gunzi_train import cli, evaluate, folder, precision, session
+from gunzi_train import folder
+from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.commands import train
 from gunzi_train.config import CollectConfig, Config, EvaluateConfig, NetConfig, PPOConfig, SaveConfig, ScheduleConfig
-from gunzi_train.distributed import Group
+from gunzi_train.device import bf16_is_faster, settle_torch
 from gunzi_train.errors import EmptyMask
-from gunzi_train.folder import Plan
-from gunzi_train.ppo import Learner
-from gunzi_train.progress import Progress
+from gunzi_train.group import Group
+from gunzi_train.logs.progress import Progress
+from gunzi_train.plan import Plan
+from gunzi_train.run import evaluate, session
 
 UPDATES = 4
 SMALL = Config(
@@ -64,7 +67,7 @@ ARGV = [
 @pytest.fixture(autouse=True, scope="module")
 def _as_in_a_run():
     threads = torch.get_num_threads()
-    session.settle_torch()
+    settle_torch()
     yield
     torch.set_num_threads(threads)
     torch.set_flush_denormal(False)
@@ -124,7 +127,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(whole: Path, tmp_path: Path, 
     assert [path.name for path in checkpoint.listing(run)] == [checkpoint.file_name(stop_at)]
     with open(run / folder.METRICS, "a", encoding="utf-8") as log:
         log.write('{"update": 99}\n{"upda')  # rows after the checkpoint, the last cut off by a kill
-    assert cli.main(["--resume", str(run)]) == 0
+    assert train.main(["--resume", str(run)]) == 0
     _same(
         run / checkpoint.FOLDER / checkpoint.file_name(UPDATES),
         whole / checkpoint.FOLDER / checkpoint.file_name(UPDATES),
@@ -141,7 +144,7 @@ def test_the_test_above_would_notice_a_lost_generator(
     restored = folder.own_state
     other = torch.Generator().manual_seed(1).get_state().numpy()
     monkeypatch.setattr(folder, "own_state", lambda found, rank: restored(found, rank) | {"generator": other})
-    assert cli.main(["--resume", str(run)]) == 0
+    assert train.main(["--resume", str(run)]) == 0
     with pytest.raises(AssertionError):
         _same(
             run / checkpoint.FOLDER / checkpoint.file_name(UPDATES),
@@ -157,12 +160,12 @@ def test_resume_passes_over_a_damaged_checkpoint_and_says_so(
     newest = run / checkpoint.FOLDER / checkpoint.file_name(3)
     (run / checkpoint.FOLDER / checkpoint.file_name(2)).write_bytes(newest.read_bytes())
     newest.write_bytes(newest.read_bytes()[:-40])
-    assert cli.main(["--resume", str(run), "--dry-run"]) == 0
+    assert train.main(["--resume", str(run), "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert "passed over" in out and newest.name in out and "damaged" in out
     for path in checkpoint.listing(run):
         path.write_bytes(b"")
-    assert cli.main(["--resume", str(run)]) == 3
+    assert train.main(["--resume", str(run)]) == 3
     assert "none of its 2 checkpoints is usable" in capsys.readouterr().err
 
 
@@ -170,24 +173,24 @@ def test_tensorboard_has_every_update_once_after_a_resume(tmp_path: Path) -> Non
     events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     run = tmp_path / "run"
     argv = ["--out", str(run), *ARGV[: ARGV.index("--save.no-tensorboard")], "--precision", "fp32"]
-    assert cli.main([*argv, "--minutes", "0.0001"]) == 0
-    assert cli.main(["--resume", str(run), "--minutes", "9"]) == 0
+    assert train.main([*argv, "--minutes", "0.0001"]) == 0
+    assert train.main(["--resume", str(run), "--minutes", "9"]) == 0
     found = events.EventAccumulator(str(run / folder.TENSORBOARD)).Reload().Scalars("train/entropy")
     assert [event.step for event in found] == list(range(1, UPDATES + 1))
 
 
 def test_a_finished_run_has_nothing_to_go_on_with(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["--resume", str(whole)]) == 0
+    assert train.main(["--resume", str(whole)]) == 0
     assert "finished" in capsys.readouterr().out
 
 
 def test_a_folder_serves_one_run(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file() and path.name != folder.LOCK}
-    assert cli.main(["--out", str(whole), *ARGV]) == 2
+    assert train.main(["--out", str(whole), *ARGV]) == 2
     assert "holds a run already" in capsys.readouterr().err
     lock = folder.RunLock(whole)
     for argv in (["--out", str(whole), "--overwrite", *ARGV], ["--resume", str(whole)]):
-        assert cli.main(argv) == 2
+        assert train.main(argv) == 2
         assert f"another training (process {os.getpid()})" in capsys.readouterr().err
     lock.release()
     assert before == {
@@ -221,14 +224,15 @@ def test_the_command_trains_and_names_the_next_one(tmp_path: Path, capsys: pytes
         "--evaluate.opponents",
         "uniform",
     ]
-    assert cli.main(argv) == 0
+    assert train.main(argv) == 0
     out = capsys.readouterr().out
     assert out.startswith("gunzi train: ") and out.rstrip().endswith(f"next: gunzi arena {run} greedy")
     matches = [row["match"] for row in _rows(run) if "match" in row]
     assert matches[-1]["opponent"] == "uniform" and matches[-1]["deals"] == 4
     assert matches[-1]["points"]["low"] <= matches[-1]["points"]["mean"] <= matches[-1]["points"]["high"]
     assert (run / checkpoint.UNTRAINED).is_file()
-    assert cli.main(["--out", str(run), "--overwrite", *ARGV]) == 0, "an older run is replaced where that is asked for"
+    code = train.main(["--out", str(run), "--overwrite", *ARGV])
+    assert code == 0, "an older run is replaced where that is asked for"
 
 
 def test_agents_come_from_run_folders_and_files(whole: Path) -> None:
@@ -369,7 +373,7 @@ def test_matches_repeat() -> None:
 
 def test_the_precision_probe_is_quick() -> None:
     start = time.perf_counter()
-    assert precision.bf16_is_faster(torch.device("cpu")) in (True, False)
+    assert bf16_is_faster(torch.device("cpu")) in (True, False)
     assert time.perf_counter() - start < 2.0
 
 

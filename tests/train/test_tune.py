@@ -18,8 +18,8 @@ from gunzi_env import VectorEnv
 from gunzi_env.observe import View
 from gunzi_env.rules import load_rules
 from gunzi_env.tables import Phase
-from gunzi_train import considerations, tune
-from gunzi_train.tune import PHASES, Tune, Tuner, rewritten
+from gunzi_train.tuning import features, tune
+from gunzi_train.tuning.tune import PHASES, Tune, Tuner, rewritten
 
 OPTIONS = Tune(tables=48, steps=12)
 
@@ -37,14 +37,14 @@ def at_play(rules: str, phase: Phase) -> View:
 def test_considerations_add_up_to_what_the_bot_thinks(rules: str) -> None:
     player = ExpertPlayer(Reading(at_play(rules, Phase.LEAD)), Weights())
     weights = np.stack([*player._weights(expert_weights.LEAD).values()])
-    thought = np.einsum("cdsb,cb->dsb", considerations.lead(player), weights)
+    thought = np.einsum("cdsb,cb->dsb", features.lead(player), weights)
     held = player.r.mine >= player._copies
     np.testing.assert_allclose(thought[held], player.lead_values()[held], atol=2e-3)
 
     player = ExpertPlayer(Reading(at_play(rules, Phase.FOLLOW)), Weights())
     weights = np.stack([*player._weights(expert_weights.FOLLOW).values()])
     win, price, stay_out = player._follow_values()
-    wins, prices, stays = considerations.follow(player)
+    wins, prices, stays = features.follow(player)
     may_win, may_throw = win > NEVER, (price != 200) & (np.abs(price) < -NEVER)
     np.testing.assert_allclose(np.einsum("csb,cb->sb", wins, weights)[may_win], win[may_win], atol=2e-3)
     np.testing.assert_allclose(np.einsum("cdsb,cb->dsb", prices, weights)[may_throw], price[may_throw], atol=2e-3)

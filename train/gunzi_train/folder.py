@@ -21,7 +21,6 @@ import json
 import os
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +29,17 @@ import numpy.typing as npt
 import safetensors.numpy
 
 from gunzi_agents import checkpoint
-from gunzi_env.rules import Rules
 from gunzi_train import config as configuration
-from gunzi_train.config import Config, ConfigError
+from gunzi_train.config import ConfigError
 from gunzi_train.errors import RunFolderError, SaveError
+from gunzi_train.plan import CONFIG, Plan
 
 try:
     import fcntl
 except ImportError:  # no flock on this system: two trainings in one folder go unnoticed
     fcntl = None  # type: ignore[assignment]
 
-CONFIG, METRICS, LOCK, TENSORBOARD, LOGS = "config.json", "metrics.jsonl", "lock", "tensorboard", "workers"
+METRICS, LOCK, TENSORBOARD, LOGS = "metrics.jsonl", "lock", "tensorboard", "workers"
 BEST, RECORDS, CURVE = "best" + checkpoint.SUFFIX, "records", "curve.png"
 OURS = (CONFIG, METRICS, TENSORBOARD, LOGS, checkpoint.FOLDER, checkpoint.UNTRAINED, BEST, RECORDS, CURVE)
 _RECORD = re.compile(r"update-(\d+)\.txt")
@@ -51,34 +50,6 @@ _WRITTEN = {
     RECORDS: re.compile(_RECORD.pattern + r"$|\.saving-"),
 }
 """The files that training writes into its folders; others there are left alone."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What all processes of a run agree on before it starts; stored as config.json."""
-
-    config: Config
-    rules: Rules
-    bf16: bool
-    resume: str = ""
-    """The checkpoint to go on from, "" for a new run."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON types."""
-        return {
-            "config": configuration.as_dict(self.config),
-            "rules": self.rules.as_dict(),
-            "rules_name": self.rules.name,
-            "rules_digest": self.rules.digest,
-            "bf16": self.bf16,
-            "resume": self.resume,
-        }
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Plan:
-        """The opposite of :meth:`to_json`."""
-        made = configuration.from_dict(values["config"], CONFIG)
-        return cls(made, Rules.from_dict(values["rules"]), bool(values["bf16"]), str(values["resume"]))
 
 
 LOCK_TRIES = 5

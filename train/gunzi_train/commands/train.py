@@ -31,7 +31,8 @@ from gunzi_train import config as configuration
 from gunzi_train import folder as folders
 from gunzi_train.config import Config, ConfigError
 from gunzi_train.errors import Interrupted, RunFolderError, TrainingError
-from gunzi_train.folder import Plan, RunLock
+from gunzi_train.folder import RunLock
+from gunzi_train.plan import CONFIG, Plan
 from gunzi_train.signals import Stop
 
 if TYPE_CHECKING:
@@ -291,30 +292,33 @@ def _cluster(config: Config, stop: Stop) -> AbstractContextManager[None]:
     """The Ray cluster of a run, joined before anything is written; nothing where the run does without."""
     if not config.ray.address:
         return nullcontext()
-    from gunzi_train import cluster
+    from gunzi_train.launch import ray_cluster
 
-    return cluster.joined(config.ray, stop)
+    return ray_cluster.joined(config.ray, stop)
 
 
 def _train(run: Path, plan: Plan, began: float, stop: Stop) -> int:
-    from gunzi_train import distributed, session
+    from gunzi_train.launch import processes
+    from gunzi_train.run import session
 
     stop.check()
-    folders.write_text(run / folders.CONFIG, json.dumps(plan.to_json(), indent=2) + "\n")
+    folders.write_text(run / CONFIG, json.dumps(plan.to_json(), indent=2) + "\n")
     print(f"{'bfloat16' if plan.bf16 else 'float32'} matrix products; Ctrl-C once saves and stops", flush=True)
     stop.check()
     if plan.config.ray.address:
         return _train_on_ray(run, plan, began, stop)
-    group = distributed.start(run, plan.config.processes, plan.config.timeout_seconds)
+    group = processes.start(run, plan.config.processes, plan.config.timeout_seconds)
     return session.run(run, plan, group, began=began, stop=stop)
 
 
 def _train_on_ray(run: Path, plan: Plan, began: float, stop: Stop) -> int:
-    from gunzi_train import actors, cluster, session
+    from gunzi_train.launch import ray_cluster
+    from gunzi_train.rollout import ray_actors
+    from gunzi_train.run import session
 
-    source = actors.Actors(plan)
+    source = ray_actors.Actors(plan)
     try:
-        return session.run(run, plan, cluster.start(plan), began=began, stop=stop, source=source)
+        return session.run(run, plan, ray_cluster.start(plan), began=began, stop=stop, source=source)
     finally:
         source.close()
 
@@ -342,7 +346,7 @@ def folder_of(command: RunOptions) -> Path | None:
 def _bf16(config: Config) -> bool:
     import torch
 
-    from gunzi_train.precision import bf16_is_faster
+    from gunzi_train.device import bf16_is_faster
 
     torch.set_num_threads(1)
     device = _device(config)
@@ -360,8 +364,8 @@ def summary(config: Config) -> str:
     """Rules, processes and length of a run in words."""
     processes = _many(config.processes, "process", "processes")
     if config.ray.address:
-        learners, actors = _many(config.ray.learners, "learner"), _many(config.ray.actors, "actor")
-        processes = f"Ray ({config.ray.address}) with {actors} and {learners}"
+        learners, ray_actors = _many(config.ray.learners, "learner"), _many(config.ray.actors, "actor")
+        processes = f"Ray ({config.ray.address}) with {ray_actors} and {learners}"
     updates = [f"{config.schedule.updates} updates"] if config.schedule.updates else []
     minutes = [f"{config.minutes:g} minutes"] if config.minutes else []
     return f"rules {config.rules}, {processes}, {' or '.join(updates + minutes)}"

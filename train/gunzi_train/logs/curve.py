@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gunzi_train.folder import CURVE, write_bytes
-from gunzi_train.history import History
+from gunzi_train.logs.history import History
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

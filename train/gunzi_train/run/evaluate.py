@@ -18,9 +18,9 @@ from gunzi_agents.neural import NeuralAgent
 from gunzi_env.rules import Rules
 from gunzi_eval.matches.duplicate import AgentFault, hands_of_block
 from gunzi_eval.stats.intervals import Interval, mean_interval, share_interval
-from gunzi_train.distributed import Group
 from gunzi_train.errors import FaultElsewhere, Interrupted
-from gunzi_train.history import FIGURES
+from gunzi_train.group import Group
+from gunzi_train.logs.history import FIGURES
 
 FAULTS = (AgentFault, AgentError, CheckpointError)
 """How an opponent may go wrong."""

@@ -26,12 +26,12 @@ import torch.distributed as dist
 from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from gunzi_agents import checkpoint
-from gunzi_train import session
-from gunzi_train.actors import COLOURS, TRIES, Actors
 from gunzi_train.config import RayConfig
-from gunzi_train.distributed import Group, import_path, meet
 from gunzi_train.errors import ClusterError, Interrupted, TrainingError
-from gunzi_train.folder import Plan
+from gunzi_train.group import Group, import_path, meet
+from gunzi_train.plan import Plan
+from gunzi_train.rollout.ray_actors import COLOURS, TRIES, Actors
+from gunzi_train.run import session
 from gunzi_train.signals import Stop
 
 KNOCK_SECONDS, ANSWER_SECONDS = 5.0, 30.0
@@ -146,7 +146,7 @@ _RemoteLearner: Any = ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy
 
 
 class RemoteChild:
-    """A :class:`~gunzi_train.distributed.Child` that Ray started."""
+    """A :class:`~gunzi_train.group.Child` that Ray started."""
 
     where = "Ray's logs"
 

@@ -1,4 +1,4 @@
-"""Find the weights of ``expert`` by self-play: ``python -m gunzi_train.tune --minutes 60 --write``.
+"""Find the weights of ``expert`` by self-play: ``python -m gunzi_train.tuning.tune --minutes 60 --write``.
 
 The bot is taken as a policy that draws its plays by their worth (a softmax), linear in its weights, and is improved by
 proximal policy updates (Schulman et al. 2017) with a critic that sees all hands. What is kept is an exponential mean
@@ -32,12 +32,13 @@ from gunzi_env.cli.options import check_range, check_seed, checked_rules, parse,
 from gunzi_env.planes import NUM_SLOTS
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
-from gunzi_train import considerations, returns
+from gunzi_train.algorithms.advantages import table_advantages
+from gunzi_train.algorithms.ppo import VALUE_ROWS
 from gunzi_train.config import CollectConfig, Config, NetConfig, RewardConfig
-from gunzi_train.ppo import VALUE_ROWS, derived_seed, shape_of
-from gunzi_train.precision import autocast, bf16_is_faster, floats
-from gunzi_train.rollout import Collector, Rollout
-from gunzi_train.session import settle_torch
+from gunzi_train.device import autocast, bf16_is_faster, floats, settle_torch
+from gunzi_train.rollout.collector import Collector, Rollout, shape_of
+from gunzi_train.seeds import derived_seed
+from gunzi_train.tuning import features as considerations
 
 EPOCHS, CLIP, LAMBDA, KEPT = 3, 0.2, 0.95, 0.97
 CRITIC_EPOCHS, CRITIC_ROWS, CRITIC_LR = 2, 2048, 1e-3
@@ -51,7 +52,7 @@ PHASES = tuple(TABLES)
 class Tune:
     """Find the weights of the expert bot by self-play.
 
-    example: python -m gunzi_train.tune --minutes 60 --write
+    example: python -m gunzi_train.tuning.tune --minutes 60 --write
     """
 
     minutes: float = 60.0
@@ -194,7 +195,7 @@ class Tuner:
         rollout, stats = self.collector.collect(self.net, self.bf16)
         rewards = rollout.levels + np.float32(self.options.points) * rollout.points
         values = self._values(rollout)
-        advantages, _ = returns.table_advantages(
+        advantages, _ = table_advantages(
             rewards, values[:-1], rollout.seats[:-1], rollout.done, values[-1], rollout.seats[-1], 1.0, LAMBDA
         )
         targets = advantages + values[:-1]

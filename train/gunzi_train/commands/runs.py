@@ -16,8 +16,8 @@ from gunzi_eval.stats.intervals import figure
 from gunzi_train import config as configuration
 from gunzi_train import folder as folders
 from gunzi_train.errors import RunFolderError
-from gunzi_train.history import History
-from gunzi_train.progress import clock
+from gunzi_train.logs.history import History
+from gunzi_train.logs.progress import clock
 
 
 @dataclass(frozen=True)

@@ -10,26 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from gunzi_agents.base import Agent
-from gunzi_agents.networks import ActorCritic
+from gunzi_agents.networks import ActorCritic, Shape
 from gunzi_env import observe
-from gunzi_env.chapters.deal import deal_key
-from gunzi_env.keys import mix
+from gunzi_env.actions import space
 from gunzi_env.observe import View
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
 from gunzi_env.vector import VectorEnv
-from gunzi_eval.matches.duplicate import AgentFault, ask
-from gunzi_eval.matches.workers import identity
-from gunzi_train import returns
-from gunzi_train.config import SPREAD, CollectConfig, RewardConfig
-from gunzi_train.errors import EmptyMask, NonFinite, OpponentFault
-from gunzi_train.precision import autocast, floats
+from gunzi_train.config import SPREAD, CollectConfig, Config, RewardConfig
+from gunzi_train.device import autocast, floats
+from gunzi_train.errors import EmptyMask, NonFinite
+from gunzi_train.policy import sample
 
 Floats = npt.NDArray[np.float32]
 
-_OPPONENT = np.uint64(0x6F70706F6E656E74)
-"""Sets the opponent's keys apart from other hashes of the same deals."""
 FLAGS = ("seen", "hidden", "legal")
 """The arrays of a rollout that hold nothing but 0 and 1, and nearly all of its bytes."""
 
@@ -204,7 +198,7 @@ class Collector:
         data = self.data
         with torch.inference_mode(), autocast(bf16, net.device):
             logits = net.logits(floats(torch.from_numpy(data.seen[t, rows]).to(net.device), bf16)).cpu()
-            drawn, log_probs = returns.sample(logits, torch.from_numpy(data.legal[t, rows]), self.generator)
+            drawn, log_probs = sample(logits, torch.from_numpy(data.legal[t, rows]), self.generator)
         if not bool(torch.isfinite(logits.sum())):  # of log_probs that would miss -inf: what is not legal is larger
             raise NonFinite(f"logits of the policy not finite while playing ({self.where()})")
         data.actions[t, rows], data.log_probs[t, rows] = drawn.numpy(), log_probs.numpy()
@@ -272,34 +266,14 @@ class Collector:
         self.generator.set_state(torch.from_numpy(state["generator"].copy()))
 
 
-class Against(Collector):
-    """The network plays one team, team 0 at every other table and team 1 at the rest; a frozen agent plays the other.
-
-    So the network meets both roles and all seats, and to it the agent's moves are a part of the game. The agent's keys
-    are hashes of deal, seat and ply.
-    """
-
-    share = 0.5
-
-    def __init__(self, *args: Any, opponent: Agent, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.opponent = opponent
-        self.opponent_identity = identity(opponent)
-        opponent.reset()
-        self.team = np.arange(self.config.tables) & 1
-        """Of the network at each table."""
-
-    def _act(self, t: int, net: ActorCritic, bf16: bool) -> None:
-        data, tables = self.data, self.env.tables
-        data.mine[t] = (data.seats[t] & 1) == self.team
-        mine, theirs = np.flatnonzero(data.mine[t]), np.flatnonzero(~data.mine[t])
-        if len(mine):
-            self._draw(t, mine, net, bf16)
-        if len(theirs):
-            keys = mix(_OPPONENT, deal_key(tables, theirs), data.seats[t, theirs], self.plies[theirs])
-            view, legal = self.view.rows(theirs), data.legal[t, theirs]
-            try:
-                data.actions[t, theirs] = ask(self.opponent, view, legal, keys, tables, theirs)
-            except AgentFault as fault:
-                raise OpponentFault(str(fault)) from fault
-            data.log_probs[t, theirs] = 0.0
+def shape_of(config: Config, rules: Rules) -> Shape:
+    """The network's sizes for a configuration."""
+    return Shape(
+        inputs=observe.size(rules),
+        actions=space(rules).n,
+        width=config.net.width,
+        depth=config.net.depth,
+        norm=config.net.norm,
+        critic=config.net.critic,
+        hidden=0 if config.net.critic == "shared" else observe.privileged_size(rules),
+    )

@@ -19,9 +19,9 @@ from tyro.conf import Positional
 from gunzi_env.cli.options import UsageError, check_writable, parse, say_next, write_whole
 from gunzi_env.cli.text import printable, show_table
 from gunzi_eval.stats.intervals import Interval, figure
-from gunzi_train.history import COLUMNS, FIGURES, Match
-from gunzi_train.progress import clock
-from gunzi_train.runs_cmd import Run, count
+from gunzi_train.commands.runs import Run, count
+from gunzi_train.logs.history import COLUMNS, FIGURES, Match
+from gunzi_train.logs.progress import clock
 
 MARKS = (0.5, 1.0)
 """Runs are compared at these shares of what the shortest of them has played."""

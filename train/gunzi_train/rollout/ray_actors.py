@@ -1,8 +1,8 @@
 """Rollouts from Ray actors, on this machine or others: the learner learns while they play.
 
-Every actor is an ordinary :class:`~gunzi_train.rollout.Collector` with deals and draws of its own, asked for one
-rollout at a time. The weights go out once a version, a version an update. An update takes the rollouts that come first,
-as many as there are actors; what was played by weights more than ``ray.stale`` versions old is dropped. The
+Every actor is an ordinary :class:`~gunzi_train.rollout.collector.Collector` with deals and draws of its own, asked for
+one rollout at a time. The weights go out once a version, a version an update. An update takes the rollouts that come
+first, as many as there are actors; what was played by weights more than ``ray.stale`` versions old is dropped. The
 values are the present network's; of the policy the learner corrects the age (ppo.py).
 
 An actor that dies, raises or does not answer is replaced by one with deals that no other had. One that waits for a
@@ -26,11 +26,11 @@ from ray.exceptions import RayActorError, RayError, RayTaskError
 from gunzi_agents import registry
 from gunzi_agents.networks import ActorCritic, from_arrays, to_arrays
 from gunzi_eval.matches.workers import identity
+from gunzi_train.device import bf16_is_faster, settle_torch
 from gunzi_train.errors import Interrupted, OpponentFault, TrainingError, WorkerLost
-from gunzi_train.folder import Plan
-from gunzi_train.ppo import make_collector, shape_of
-from gunzi_train.precision import bf16_is_faster, settle_torch
-from gunzi_train.rollout import Against, HandStats, Rollout
+from gunzi_train.plan import Plan
+from gunzi_train.rollout.collector import HandStats, Rollout, shape_of
+from gunzi_train.rollout.opponents import Against, make_collector
 from gunzi_train.signals import Stop
 
 TRIES = 3
@@ -86,7 +86,7 @@ class Place:
 
 
 class Actors:
-    """The rollouts of one learner's share of the actors, see :class:`~gunzi_train.rollout.Source`."""
+    """The rollouts of one learner's share of the actors, see :class:`~gunzi_train.rollout.collector.Source`."""
 
     def __init__(self, plan: Plan, rank: int = 0) -> None:
         config, shape = plan.config, shape_of(plan.config, plan.rules)
@@ -144,7 +144,7 @@ class Actors:
 
     @property
     def aged(self) -> bool:
-        """See :class:`~gunzi_train.rollout.Source`."""
+        """See :class:`~gunzi_train.rollout.collector.Source`."""
         return self.lag > 0
 
     def figures(self) -> dict[str, float]:

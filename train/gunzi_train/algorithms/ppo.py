@@ -6,7 +6,6 @@ call each.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
@@ -14,55 +13,22 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from gunzi_agents import registry
-from gunzi_agents.networks import ActorCritic, Shape, from_arrays, to_arrays
-from gunzi_env import observe
-from gunzi_env.actions import space
+from gunzi_agents.networks import ActorCritic, from_arrays, to_arrays
 from gunzi_env.rules import Rules
-from gunzi_train import returns
+from gunzi_train.algorithms.advantages import seat_advantages, table_advantages
 from gunzi_train.config import Config
-from gunzi_train.device import choose
-from gunzi_train.distributed import Group
+from gunzi_train.device import autocast, choose, floats
 from gunzi_train.errors import NonFinite
-from gunzi_train.precision import autocast, floats
-from gunzi_train.rollout import Against, Collector, HandStats, Rollout, Source
+from gunzi_train.group import Group
+from gunzi_train.policy import log_probs, policy_loss
+from gunzi_train.rollout.collector import HandStats, Rollout, Source, shape_of
+from gunzi_train.rollout.opponents import make_collector
+from gunzi_train.seeds import derived_seed
 
 VALUE_ROWS = 8192
 """Rows of a forward pass without gradient: large enough for the matrix units, small enough for the cache."""
 MOST_WEIGHT = 2.0
 """Of a decision that the older weights which played it made more seldom than the present ones would."""
-
-
-def shape_of(config: Config, rules: Rules) -> Shape:
-    """The network's sizes for a configuration."""
-    return Shape(
-        inputs=observe.size(rules),
-        actions=space(rules).n,
-        width=config.net.width,
-        depth=config.net.depth,
-        norm=config.net.norm,
-        critic=config.net.critic,
-        hidden=0 if config.net.critic == "shared" else observe.privileged_size(rules),
-    )
-
-
-def derived_seed(seed: int, *what: object) -> int:
-    """A seed of 62 bits for one purpose, different for every purpose and process."""
-    digest = hashlib.sha256(repr((seed, *what)).encode()).digest()
-    return int.from_bytes(digest[:8], "little") >> 2
-
-
-def make_collector(config: Config, rules: Rules, *stream: object) -> Collector:
-    """New tables; ``stream`` sets their deals and draws apart from those of all other streams of the run."""
-    options: dict[str, Any] = {
-        "seed": derived_seed(config.seed, "deals", *stream),
-        "privileged": config.net.critic != "shared",
-        "generator": torch.Generator().manual_seed(derived_seed(config.seed, "play", *stream)),
-    }
-    if not config.opponent:
-        return Collector(rules, config.collect, config.reward, **options)
-    opponent = registry.make(config.opponent, rules)
-    return Against(rules, config.collect, config.reward, opponent=opponent, **options)
 
 
 class Learner:
@@ -147,7 +113,7 @@ class Learner:
             for start in range(0, len(seen), VALUE_ROWS):
                 rows = slice(start, start + VALUE_ROWS)
                 logits = self.net.logits(floats(seen[rows].to(self.device), self.bf16))
-                found = returns.log_probs(logits, legal[rows].to(self.device))
+                found = log_probs(logits, legal[rows].to(self.device))
                 out[rows] = found.gather(1, actions[rows, None].to(self.device))[:, 0]
         return out
 
@@ -159,13 +125,13 @@ class Learner:
             # Nobody's values are known at the opponent's decisions, so the chain of a table steps over them: it is
             # that of a seat, the partners taken as one.
             chain = seats[:-1] & 1 if table else seats[:-1]
-            advantages, valid = returns.seat_advantages(rewards, values[:-1], chain, done, ppo.gamma, ppo.lam)
+            advantages, valid = seat_advantages(rewards, values[:-1], chain, done, ppo.gamma, ppo.lam)
             return advantages, valid & rollout.mine
         if table:
-            return returns.table_advantages(
+            return table_advantages(
                 rewards, values[:-1], seats[:-1], done, values[-1], seats[-1], ppo.gamma, ppo.lam
             )
-        return returns.seat_advantages(rewards, values[:-1], seats[:-1], done, ppo.gamma, ppo.lam)
+        return seat_advantages(rewards, values[:-1], seats[:-1], done, ppo.gamma, ppo.lam)
 
     def _learn(
         self,
@@ -243,7 +209,7 @@ class Learner:
         ppo = self.config.ppo
         with autocast(self.bf16, self.device):
             logits, values = self.net(floats(seen, self.bf16), floats(hidden, self.bf16))
-        policy, h, ratio = returns.policy_loss(logits, legal, actions, old, gains, ppo.clip, bonus)
+        policy, h, ratio = policy_loss(logits, legal, actions, old, gains, ppo.clip, bonus)
         value = 0.5 * (values - targets).square().mean()
         (policy + ppo.value_coef * value).backward()
         with torch.no_grad():

@@ -1,24 +1,16 @@
-"""Several symmetric processes: each plays and learns, and their gradients are averaged over gloo.
+"""The processes of a run as one of them sees it: collective operations over gloo, and what became of the others.
 
-Process 0 is the command itself. It starts the others as ``python -m gunzi_train.distributed FOLDER RANK ...``; they
-read the run folder's config.json and write what they have to say to ``workers/N.log`` there, which process 0 shows when
-one is lost. With Ray, on several machines, cluster.py starts them.
-Nothing is pickled between them: only tensors travel, on one machine over the loopback device.
+Nothing is pickled between processes: only tensors travel, on one machine over the loopback device.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
-import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -53,34 +45,6 @@ class Child(Protocol):
 
     def said(self) -> str:
         """The end of what it said."""
-
-
-class Subprocess:
-    """A :class:`Child` on this machine."""
-
-    def __init__(self, command: list[str], environment: dict[str, str], log: Path) -> None:
-        self._log, self.where = log, str(log.parent)
-        with open(log, "wb") as file:
-            # Its own session: Ctrl-C in the terminal reaches process 0 alone, which saves and stops them all.
-            self._process = subprocess.Popen(command, stdout=file, stderr=file, env=environment, start_new_session=True)
-
-    def poll(self) -> int | None:
-        return self._process.poll()
-
-    def wait(self, seconds: float) -> bool:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
-        return self._process.poll() is not None
-
-    def kill(self) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-
-    def said(self, limit: int = 20_000) -> str:
-        try:
-            return self._log.read_bytes()[-limit:].decode("utf-8", "replace")
-        except OSError:
-            return ""
 
 
 class Group:
@@ -188,35 +152,6 @@ class Group:
         return WorkerLost(f"process {rank} of {self.world} was lost ({how}); see {self._children[rank - 1].where}")
 
 
-def start(folder: Path, world: int, timeout: float) -> Group:
-    """Start the other processes of the run in ``folder`` and meet them; to be called by process 0."""
-    if world == 1:
-        return Group()
-    logs = folder / LOGS
-    meeting = logs / f"meeting-{os.getpid()}"
-    environment = os.environ | {"PYTHONPATH": import_path(), "PYTHONFAULTHANDLER": "1"}
-    children: list[Child] = []
-    group = Group(0, world, children)
-    try:
-        logs.mkdir(exist_ok=True)
-        meeting.unlink(missing_ok=True)
-        for rank in range(1, world):
-            module = [sys.executable, "-m", "gunzi_train.distributed"]
-            command = [*module, str(folder), str(rank), str(world), str(meeting)]
-            children.append(Subprocess(command, environment, logs / f"{rank}.log"))
-        meet(group, lambda: dist.FileStore(str(meeting), world), timeout)
-    except OSError as error:
-        group.abort()
-        raise SaveError(f"{logs}: the other processes could not be started ({error.strerror})") from None
-    except BaseException:
-        group.abort()
-        raise
-    finally:
-        with contextlib.suppress(OSError):
-            meeting.unlink(missing_ok=True)
-    return group
-
-
 def import_path() -> str:
     """PYTHONPATH with which another process on this machine imports what this one does."""
     return os.pathsep.join(entry for entry in sys.path if entry)
@@ -246,28 +181,3 @@ def meet(group: Group, make_store: Callable[[], dist.Store], timeout: float, *, 
         dist.all_reduce(torch.zeros(1))  # connects the pairs now
 
     group._call(exchange)
-
-
-def worker(folder: str, rank: int, world: int, meeting: str) -> int:
-    """The life of a process that is not the first."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # process 0 saves and stops them all; some send it to every process
-        signal.signal(number, signal.SIG_IGN)
-    from gunzi_train import session
-    from gunzi_train.folder import CONFIG, Plan
-
-    plan = Plan.from_json(json.loads((Path(folder) / CONFIG).read_text("utf-8")))
-    try:
-        group = Group(rank, world)
-        meet(group, lambda: dist.FileStore(meeting, world), plan.config.timeout_seconds)
-        return session.run(Path(folder), plan, group)
-    except Exception as error:
-        if not hasattr(error, "exit_code"):
-            raise
-        print(f"process {rank}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
-        return int(error.exit_code)
-
-
-if __name__ == "__main__":
-    code = worker(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
-    sys.stderr.flush()
-    os._exit(code)  # a broken process group must not hold up the exit

@@ -18,20 +18,22 @@ import numpy as np
 
 from gunzi_agents import checkpoint
 from gunzi_eval.stats.intervals import Interval
-from gunzi_train import evaluate, folder, samples
-from gunzi_train.curve import Curve
-from gunzi_train.distributed import Group
+from gunzi_train import folder
+from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.device import settle_torch
 from gunzi_train.errors import FaultElsewhere, Interrupted, WorkerLost
-from gunzi_train.folder import Plan
-from gunzi_train.logs import Metrics
-from gunzi_train.ppo import Learner, derived_seed
-from gunzi_train.precision import settle_torch
-from gunzi_train.progress import Progress, Status, sentence
-from gunzi_train.rollout import Source
+from gunzi_train.group import Group
+from gunzi_train.logs.curve import Curve
+from gunzi_train.logs.metrics import Metrics
+from gunzi_train.logs.progress import Progress, Status, sentence
+from gunzi_train.plan import Plan
+from gunzi_train.rollout.collector import Source
+from gunzi_train.run import evaluate, samples
+from gunzi_train.seeds import derived_seed
 from gunzi_train.signals import Stop
 
 if TYPE_CHECKING:
-    from gunzi_train.actors import Actors
+    from gunzi_train.rollout.ray_actors import Actors
 
 FIRST_MATCH = 5.0
 """Seconds until the first match against the rule bots."""

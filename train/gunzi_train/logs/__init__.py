@@ -1,0 +1,1 @@
+"""Metrics of a run: writing, reading, drawing and showing them."""

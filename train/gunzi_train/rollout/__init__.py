@@ -1,0 +1,1 @@
+"""Rollouts: where the decisions that an algorithm learns from come from."""

@@ -1,0 +1,1 @@
+"""Tuning of the expert bot's weights."""
