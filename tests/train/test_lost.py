@@ -38,7 +38,7 @@ CALL = int(SPREAD * 39) + STEPS + 5
 SITE = "sitecustomize.py"
 PLANTED = """
 import sys
-if "gunzi_train.group" in sys.orig_argv:
+if "gunzi_train.launch.processes" in sys.orig_argv:
     import os, signal
     from pathlib import Path
     import numpy as np
@@ -107,7 +107,7 @@ def test_it_ends_the_run_in_time(
 
 AT_A_MATCH = """
 import sys
-if ("gunzi_train.group" in sys.orig_argv) == {elsewhere}:
+if ("gunzi_train.launch.processes" in sys.orig_argv) == {elsewhere}:
     from gunzi_agents.uniform import Uniform
 
     def act(self, view, legal, keys):

@@ -64,7 +64,7 @@ def start(folder: Path, world: int, timeout: float) -> Group:
         logs.mkdir(exist_ok=True)
         meeting.unlink(missing_ok=True)
         for rank in range(1, world):
-            module = [sys.executable, "-m", "gunzi_train.group"]
+            module = [sys.executable, "-m", "gunzi_train.launch.processes"]
             command = [*module, str(folder), str(rank), str(world), str(meeting)]
             children.append(Subprocess(command, environment, logs / f"{rank}.log"))
         meet(group, lambda: dist.FileStore(str(meeting), world), timeout)
