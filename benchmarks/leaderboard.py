@@ -51,7 +51,7 @@ def sources() -> str:
 
 
 def code(source: str) -> str:
-    """Return a dump of the source's syntax tree, without comments, formatting and docstrings.
+    r"""Return a dump of the source's syntax tree, without comments, formatting and docstrings.
 
     >>> code("'A docstring.'\nx = 1  # comment") == code("x = 1")
     True
@@ -71,21 +71,21 @@ def play(pairing: Pairing, deals: int, folder: Path, workers: int) -> Section:
     """Play a pairing in the arena. Return its figures and the CPU seconds of the hands played in this run."""
     bots = sources()
     save, figures = folder / f"{pairing.rules}-{bots}.jsonl", folder / f"{pairing.name}.json"
-    kept, begun = _kept(save, pairing), _cpu_seconds()
+    deals_before, cpu_before = _saved_deals(save, pairing), _cpu_seconds()
     arena.run(
         arena.Arena(
             agents=(pairing.a, pairing.b), deals=deals, seed=SEED, workers=workers, rules=pairing.rules,
             save=save, json=figures,
         )
     )  # fmt: skip
-    seconds, hands = _cpu_seconds() - begun, 2 * (_kept(save, pairing) - kept)
+    seconds, hands = _cpu_seconds() - cpu_before, 2 * (_saved_deals(save, pairing) - deals_before)
     found = json.loads(figures.read_text(encoding="utf-8"))
     section = {key: found[key] for key in ("rules", "rules_digest", "starts", "seed")}
     section |= {key: found["pairs"][0][key] for key in ("a", "b", "deals", "levels", "points", "hands_won")}
     return section | {"bots": bots, "cpu": {"seconds": seconds, "hands": hands} if hands else None}
 
 
-def _kept(save: Path, pairing: Pairing) -> int:
+def _saved_deals(save: Path, pairing: Pairing) -> int:
     """Count the deals of a pairing in a tournament file."""
     if not save.exists():
         return 0
@@ -162,18 +162,18 @@ def run(options: argparse.Namespace) -> int:
         print(f"{pairing.name}:", flush=True)
         section = play(pairing, max(2, round(pairing.deals * options.scale)), options.games, options.workers)
         if whole:
-            _keep(pairing.name, section)
+            _save(pairing.name, section)
     if not options.only or COSTS in options.only:
         section = costs(steps=max(2, round(300 * options.scale)), repeats=5)
         if whole:
-            _keep(COSTS, section)
+            _save(COSTS, section)
     print(
         f"written to {leaderboard_page.PAGE.name}" if whole else f"trial run, scale {options.scale:g}: nothing written"
     )
     return 0
 
 
-def _keep(name: str, section: Section) -> None:
+def _save(name: str, section: Section) -> None:
     """Save a results section and update the page."""
     known = results.load(leaderboard_page.RESULTS).get(name, {})
     # Without new hands, all games were loaded from the file: keep the CPU time measured earlier.

@@ -42,7 +42,7 @@ class Process:
         command = [str(python), "-m", "benchmarks.worker", case.factory]
         command += [] if core is None else ["--core", str(core)]
         command += ["--wall"] if case.wall else []
-        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - kept as long as the child
+        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed together with the child
         # Its own process group: Ctrl-C reaches only the driver, which then stops the worker and its children.
         try:
             self.child = subprocess.Popen(
@@ -154,8 +154,8 @@ def run(cases: Sequence[Case], seconds: float, rounds: int, peers_python: Path) 
     try:
         for case in cases:
             running.append(RunningCase(case, Path(sys.executable) if case.ours else peers_python))
-            said = running[-1].error or f"ready, {running[-1].note}"
-            print(f"  {case.name}: {said}", flush=True)
+            status = running[-1].error or f"ready, {running[-1].note}"
+            print(f"  {case.name}: {status}", flush=True)
         for number in range(rounds):
             print(f"round {number + 1} of {rounds}", flush=True)
             for running_case in running:

@@ -42,7 +42,7 @@ def _figure(rows: list[dict[str, float]]) -> Any:
     speed, memory = figure.subplots(1, 2)
     for axis, title, lines in (
         (speed, "decisions per CPU second", (("engine", "engine"), ("observed", "with observation and mask"))),
-        (memory, "bytes a table", (("resident", "growth of the process"), ("arrays", "arrays and buffers"))),
+        (memory, "bytes per table", (("resident", "growth of the process"), ("arrays", "arrays and buffers"))),
     ):
         for key, label in lines:
             shown = [(row["num"], row[key]) for row in rows if key != "resident" or row["num"] >= ENOUGH]
