@@ -1,4 +1,4 @@
-# Targets: demo, test, coverage, soak, soak-train, faults, mutants, playthroughs, perft, bench, bench-peers, leaderboard, check, lint, types, install, clean. `make demo` on a fresh clone is the whole tour.
+# Targets: demo, test, coverage, soak, soak-train, faults, mutants, playthroughs, perft, bench, bench-peers, leaderboard, check, lint, types, install, clean. `make demo` works on a fresh clone.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,12 +7,12 @@ WORKERS ?= 2
 
 .DEFAULT_GOAL := check
 .PHONY: install demo test coverage soak soak-train faults mutants playthroughs perft bench bench-peers leaderboard check lint types clean
-# a failed recipe must not leave a stamp that looks finished
+# A failed recipe must not leave its target behind.
 .DELETE_ON_ERROR:
 
 install: $(INSTALLED)
 
-# Entry points are frozen at install time, so a changed pyproject.toml means a new install.
+# Entry points are fixed at install time, so a changed pyproject.toml triggers a new install.
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "gunzi needs Python 3.11 or later; set PYTHON=python3.11")'
 	@echo "installing into $(VENV), this takes a minute or two"
@@ -22,54 +22,54 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt --no-build-isolation -e ".[all]"
 	touch $@
 
-# Train for three minutes, then measure the result on the same deals as the rule bots and its own untrained self.
-# An older run is moved aside: two runs never share a folder.
+# Train for three minutes, then evaluate the network on duplicate deals against the rule bots and the untrained network.
+# An existing runs/demo is renamed first: two runs never share a folder.
 demo: install
 	@if [ -e runs/demo ]; then aside="runs/demo-$$(date +%Y%m%d-%H%M%S)-$$$$"; mv runs/demo "$$aside"; echo "the older run is now $$aside"; fi
 	$(BIN)/gunzi train configs/train/demo.toml --run demo
 	$(BIN)/gunzi arena runs/demo runs/demo/untrained.safetensors greedy uniform --deals 1000 --json runs/demo/arena.json
-	@echo "the trained bot lies in runs/demo, its figures in runs/demo/arena.json"
+	@echo "the trained bot is in runs/demo, its results in runs/demo/arena.json"
 
 test: install
 	$(BIN)/python -m pytest -q -n $(WORKERS)
 
-# How much of gunzi_env the tests reach, branches counted; fails below the bound in pyproject.toml.
+# Branch coverage of gunzi_env; fails below the threshold in pyproject.toml.
 coverage: install
 	$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term-missing:skip-covered --cov-report=json:.coverage.json
 	@$(BIN)/python -c "import json; p = json.load(open('.coverage.json'))['totals']['percent_branches_covered']; \
-	print(f'branches covered: {p:.1f} %'); raise SystemExit('at least 97 % is asked for' if p < 97 else 0)"
+	print(f'branches covered: {p:.1f} %'); raise SystemExit('at least 97 % is required' if p < 97 else 0)"
 
-# The long run: 10^6 random hands with every law checked, 10^5 against the oracle. make soak SHARE=0.01 plays a hundredth.
+# Long run: 10^6 random hands with all laws checked, 10^5 against the oracle. make soak SHARE=0.01 plays 1 % of them.
 SHARE ?= 1
 soak: install
 	$(BIN)/python -m tests.soak --share $(SHARE) --workers $(WORKERS)
 
-# A training of MINUTES minutes: whether its memory, open files and speed stay what they were.
+# Train for MINUTES minutes and check that memory, open files and speed stay constant.
 MINUTES ?= 30
 soak-train: install
 	$(BIN)/python -m tests.soak_training --minutes $(MINUTES)
 
-# Trainings killed at random times and within saves, each finished and compared with an uninterrupted one.
+# Kill training runs at random times and during saves, resume them, and compare each with an uninterrupted run.
 KILLS ?= 50
 faults: install
 	$(BIN)/python -m tests.faults --kills $(KILLS)
 
-# The test of the tests: faults planted one by one, each of which the suite must catch.
+# Mutation testing: apply known faults one at a time; the test suite must catch each.
 mutants: install
 	$(BIN)/python -m tests.mutants --workers $(WORKERS)
 
-# Write the golden files anew after a change that is meant; git diff shows what it changes.
+# Regenerate the golden files after an intended change; git diff shows the effect.
 playthroughs: install
 	$(BIN)/python -m tests.playthroughs
 
 perft: install
 	$(BIN)/python -m tests.perft
 
-# Speed and memory on one core. JSON=benchmarks/results.json keeps the figures for docs/performance.md.
+# Speed and memory on one core. JSON=benchmarks/results.json saves the figures for docs/performance.md.
 bench: install
 	$(BIN)/python -m benchmarks.ours $(if $(JSON),--json $(JSON))
 
-# Side by side with OpenSpiel, PettingZoo, RLCard and Pgx, which live in a virtual environment of their own.
+# Comparison with OpenSpiel, PettingZoo, RLCard and Pgx, which are installed in a separate virtual environment.
 PEERS := .venv-peers
 bench-peers: install $(PEERS)/.installed
 	$(BIN)/python -m benchmarks.peers --python $(PEERS)/bin/python $(if $(JSON),--json $(JSON))
@@ -77,11 +77,11 @@ bench-peers: install $(PEERS)/.installed
 $(PEERS)/.installed: benchmarks/peers.txt benchmarks/peers-pgx.txt
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet -r benchmarks/peers.txt
-	@$(PEERS)/bin/python -m pip install --quiet -r benchmarks/peers-pgx.txt || echo "Pgx could not be installed and is left out"
+	@$(PEERS)/bin/python -m pip install --quiet -r benchmarks/peers-pgx.txt || echo "Pgx could not be installed and is skipped"
 	touch $@
 
-# Play the contests of docs/leaderboard.md, hours in all, and write the page; stopped, it goes on where it was.
-# ONLY=dalian-expert-greedy plays one of them, SCALE=0.01 a hundredth of the deals, which writes nothing.
+# Play the pairings of docs/leaderboard.md (takes hours) and write the page. An interrupted run resumes.
+# ONLY=dalian-expert-greedy plays one pairing. SCALE=0.01 plays 1 % of the deals and writes nothing.
 leaderboard: install
 	$(BIN)/python -m benchmarks.leaderboard --workers $(WORKERS) $(if $(ONLY),--only $(ONLY)) $(if $(SCALE),--scale $(SCALE))
 

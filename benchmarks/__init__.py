@@ -1,1 +1,1 @@
-"""Speed and memory of gunzi, alone and beside its peers; run from a checkout. docs/performance.md has the method."""
+"""Benchmarks of gunzi and comparable environments, run from a checkout. docs/performance.md explains the method."""

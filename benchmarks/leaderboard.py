@@ -1,8 +1,8 @@
-"""Play the contests of docs/leaderboard.md and write the page: ``python -m benchmarks.leaderboard``, hours in all.
+"""Play the pairings of docs/leaderboard.md and write the page: ``python -m benchmarks.leaderboard``. Takes hours.
 
-Every finished block of deals is kept in a folder, so that the same command goes on where it was stopped; every finished
-contest is put into docs/leaderboard.json at once. Games are kept apart by the bots' sources: those of a bot that has
-changed since are not taken for its own.
+Finished blocks of deals are saved in a folder, so the same command resumes an interrupted run. Each finished pairing is
+written to docs/leaderboard.json immediately. Saved games carry a digest of the bots' source code: after a code change
+the games are played again.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import contests, leaderboard_page, results
-from benchmarks.contests import COSTS, MEASURED, SEED, Contest
+from benchmarks import leaderboard_page, pairings, results
+from benchmarks.pairings import COSTS, MEASURED, SEED, Pairing
 from benchmarks.results import Section
 from gunzi_agents import registry
 from gunzi_env import cli, engine, observe
@@ -37,11 +37,11 @@ from gunzi_eval.commands.bench import HAND, Runner, machine
 GAMES = results.ROOT / "runs" / "leaderboard"
 BATCH = 1024
 LEARNED = ("checkpoint.py", "networks.py", "neural.py")
-"""The sources of learned bots, which play no contest here."""
+"""Source files of neural bots, which are in no pairing."""
 
 
 def sources() -> str:
-    """A digest of the bots' code and of the worlds that searches draw, comments and docstrings left out."""
+    """Return a digest of the code of the bots and of ``resample``, ignoring comments and docstrings."""
     found = hashlib.sha256()
     bots, worlds = Path(registry.__file__).parent.rglob("*.py"), Path(draw.__file__).parent.rglob("*.py")
     for file in [*sorted(bots), *sorted(worlds)]:
@@ -52,9 +52,9 @@ def sources() -> str:
 
 
 def code(source: str) -> str:
-    """A source without what says nothing to the interpreter: layout, comments, texts that stand alone.
+    r"""Return a dump of the source's syntax tree, without comments, formatting and docstrings.
 
-    >>> code("'What x is.'\nx = 1  # why") == code("x = 1")
+    >>> code("'A docstring.'\nx = 1  # comment") == code("x = 1")
     True
     """
     tree = ast.parse(source)
@@ -68,53 +68,53 @@ def _text(part: ast.stmt) -> bool:
     return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)
 
 
-def play(contest: Contest, deals: int, folder: Path, workers: int) -> Section:
-    """What the arena finds in a contest, and the CPU seconds of those hands that were not played before."""
+def play(pairing: Pairing, deals: int, folder: Path, workers: int) -> Section:
+    """Play a pairing in the arena. Return its figures and the CPU seconds of the hands played in this run."""
     bots = sources()
-    save, figures = folder / f"{contest.rules}-{bots}.jsonl", folder / f"{contest.name}.json"
-    kept, begun = _kept(save, contest), _cpu_seconds()
+    save, figures = folder / f"{pairing.rules}-{bots}.jsonl", folder / f"{pairing.name}.json"
+    deals_before, cpu_before = _saved_deals(save, pairing), _cpu_seconds()
     arena.run(
         arena.Arena(
-            agents=(contest.a, contest.b), deals=deals, seed=SEED, workers=workers, rules=contest.rules,
+            agents=(pairing.a, pairing.b), deals=deals, seed=SEED, workers=workers, rules=pairing.rules,
             save=save, json=figures,
         )
     )  # fmt: skip
-    seconds, hands = _cpu_seconds() - begun, 2 * (_kept(save, contest) - kept)
+    seconds, hands = _cpu_seconds() - cpu_before, 2 * (_saved_deals(save, pairing) - deals_before)
     found = json.loads(figures.read_text(encoding="utf-8"))
     section = {key: found[key] for key in ("rules", "rules_digest", "starts", "seed")}
     section |= {key: found["pairs"][0][key] for key in ("a", "b", "deals", "levels", "points", "hands_won")}
     return section | {"bots": bots, "cpu": {"seconds": seconds, "hands": hands} if hands else None}
 
 
-def _kept(save: Path, contest: Contest) -> int:
-    """Deals of a contest in a tournament's file."""
+def _saved_deals(save: Path, pairing: Pairing) -> int:
+    """Count the deals of a pairing in a tournament file."""
     if not save.exists():
         return 0
     dealt = 0
-    with contextlib.suppress(ValueError):  # a damaged line, or one cut short: the arena says so, or plays it again
+    with contextlib.suppress(ValueError):  # damaged or truncated line: the arena reports it or plays it again
         for line in save.read_text(encoding="utf-8").splitlines():
             a, b, _, _, number = json.loads(line).get("task", (None, None, "", 0, 0))
-            dealt += number if (a, b) == (contest.a, contest.b) else 0
+            dealt += number if (a, b) == (pairing.a, pairing.b) else 0
     return dealt
 
 
 def _cpu_seconds() -> float:
-    """CPU time of this process and of the workers that have ended."""
+    """Return the CPU time of this process and of its finished child processes."""
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def costs(steps: int, repeats: int) -> Section:
-    """CPU microseconds that each bot takes for a decision, the median of ``repeats`` over ``steps`` batches each."""
+    """Measure CPU microseconds per decision of each bot: the median of ``repeats`` runs of ``steps`` batches."""
     found = {}
     for name in MEASURED:
         found[name] = cost(name, steps, repeats)
-        print(f"{name}: {found[name]:.1f} µs of CPU a decision", flush=True)
+        print(f"{name}: {found[name]:.1f} µs of CPU time per decision", flush=True)
     return {"machine": machine(), "rules": "dalian", "batch": BATCH, "steps": steps, "repeats": repeats, "us": found}
 
 
 def cost(name: str, steps: int, repeats: int, warm_up: int = HAND) -> float:
-    """CPU microseconds a decision of a bot that plays all seats of tables in all phases; the engine is not counted."""
+    """Measure CPU microseconds per decision of a bot that plays all four seats. The engine's time is not included."""
     rules = Rules.preset("dalian")
     agent, tables = registry.make(name, rules), Runner(rules, BATCH, SEED).tables
     rates, spent = [], 0.0
@@ -128,7 +128,7 @@ def cost(name: str, steps: int, repeats: int, warm_up: int = HAND) -> float:
         over = np.flatnonzero(tables.phase == Phase.OVER)
         if len(over):
             engine.next_hand(tables, over)
-        played = step + 1 - warm_up  # before, the bot comes to positions of its own
+        played = step + 1 - warm_up  # the warm-up steps lead to positions of the bot's own play
         if played >= 0 and played % steps == 0:
             rates += [spent / (steps * BATCH) * 1e6] if played else []
             spent = 0.0
@@ -136,12 +136,12 @@ def cost(name: str, steps: int, repeats: int, warm_up: int = HAND) -> float:
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    names = [*(contest.name for contest in contests.CONTESTS), COSTS]
+    names = [*(pairing.name for pairing in pairings.PAIRINGS), COSTS]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.leaderboard", description=__doc__)
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="one of " + ", ".join(names))
-    parser.add_argument("--workers", type=int, default=1, help="processes that play (1)")
-    parser.add_argument("--games", type=Path, default=GAMES, metavar="FOLDER", help="where finished games are kept")
-    parser.add_argument("--scale", type=float, default=1.0, help="a part of the deals, for a look: nothing is written")
+    parser.add_argument("--workers", type=int, default=1, help="number of worker processes (1)")
+    parser.add_argument("--games", type=Path, default=GAMES, metavar="FOLDER", help="folder for finished games")
+    parser.add_argument("--scale", type=float, default=1.0, help="fraction of the deals; below 1, nothing is written")
     options = parser.parse_args(argv)
     if not 0 < options.scale <= 1:
         parser.error(f"--scale is {options.scale}, allowed is more than 0, up to 1")
@@ -151,40 +151,41 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Play what was chosen; each contest is on the page as soon as it is finished."""
+    """Play the selected pairings. Each one is written to the page when it finishes."""
     try:
         options.games.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--games {options.games}: {error.strerror or error}") from None
     whole = options.scale == 1
-    for contest in contests.CONTESTS:
-        if options.only and contest.name not in options.only:
+    for pairing in pairings.PAIRINGS:
+        if options.only and pairing.name not in options.only:
             continue
-        print(f"{contest.name}:", flush=True)
-        section = play(contest, max(2, round(contest.deals * options.scale)), options.games, options.workers)
+        print(f"{pairing.name}:", flush=True)
+        section = play(pairing, max(2, round(pairing.deals * options.scale)), options.games, options.workers)
         if whole:
-            _keep(contest.name, section)
+            _save(pairing.name, section)
     if not options.only or COSTS in options.only:
         section = costs(steps=max(2, round(300 * options.scale)), repeats=5)
         if whole:
-            _keep(COSTS, section)
+            _save(COSTS, section)
     print(
-        f"written to {leaderboard_page.PAGE.name}" if whole else f"a look at scale {options.scale:g}: nothing written"
+        f"written to {leaderboard_page.PAGE.name}" if whole else f"trial run, scale {options.scale:g}: nothing written"
     )
     return 0
 
 
-def _keep(name: str, section: Section) -> None:
-    """Put a section into the results and onto the page."""
+def _save(name: str, section: Section) -> None:
+    """Save a results section and update the page."""
     known = results.load(leaderboard_page.RESULTS).get(name, {})
-    if section.get("cpu", 0) is None and known.get("bots") == section["bots"]:  # all its games had been played before
+    # Without new hands, all games were loaded from the file: keep the CPU time measured earlier.
+    if section.get("cpu", 0) is None and known.get("bots") == section["bots"]:
         section = section | {"cpu": known["cpu"]}
     results.save(leaderboard_page.RESULTS, name, section)
     leaderboard_page.write()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Play and write; exit codes as of ``gunzi``."""
+    """Run the command. Exit codes are those of ``gunzi``."""
     options = _options(argv)
     return cli.guarded("leaderboard", lambda: run(options))
 

@@ -1,6 +1,7 @@
-"""The tables of docs/leaderboard.md from docs/leaderboard.json: ``python -m benchmarks.leaderboard_page``.
+"""Write the tables of docs/leaderboard.md from docs/leaderboard.json: ``python -m benchmarks.leaderboard_page``.
 
-A contest counts only as it is defined now (rules, start states, seed and number of deals): else it is "not played".
+A stored result counts only if its rules, start states, seed, bots and number of deals match the current definition of
+the pairing. Otherwise the pairing is listed as "not played".
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-from benchmarks import contests, page, results
-from benchmarks.contests import COSTS, MEASURED, SEED, Contest
+from benchmarks import page, pairings, results
+from benchmarks.pairings import COSTS, MEASURED, SEED, Pairing
 from benchmarks.results import Section, table
 from gunzi_env import starts
 from gunzi_env.rules import Rules
@@ -23,35 +24,35 @@ ANCHOR = "uniform"
 NOT_PLAYED, NOT_MEASURED = "not played", "not measured"
 
 
-def played(contest: Contest, sections: dict[str, Section]) -> Section | None:
-    """The results of a contest, if they are of this very contest."""
-    found = sections.get(contest.name)
+def played(pairing: Pairing, sections: dict[str, Section]) -> Section | None:
+    """Return the stored results of a pairing, or None if they do not match its definition."""
+    found = sections.get(pairing.name)
     mine = {
-        "rules_digest": Rules.preset(contest.rules).digest,
+        "rules_digest": Rules.preset(pairing.rules).digest,
         "starts": starts.VERSION,
         "seed": SEED,
-        "deals": contest.deals,
-        "a": contest.a,
-        "b": contest.b,
+        "deals": pairing.deals,
+        "a": pairing.a,
+        "b": pairing.b,
     }
     return found if found is not None and all(found[key] == value for key, value in mine.items()) else None
 
 
 def _preset(rules: str, sections: dict[str, Section]) -> str:
-    found = {contest: played(contest, sections) for contest in contests.CONTESTS if contest.rules == rules}
+    found = {pairing: played(pairing, sections) for pairing in pairings.PAIRINGS if pairing.rules == rules}
     there = [section for section in found.values() if section is not None]
     bots = sorted({section["bots"] for section in there})
     about = f"Rules `{rules}` ({Rules.preset(rules).digest}), start states version {starts.VERSION}, seed {SEED}"
-    about += f"; bots of the sources {', '.join(bots)}." if bots else "."
-    heads = ["a", "b", "deals", "levels a hand", "points a hand", "hands won by a, %"]
-    rows = [_row(contest, section) for contest, section in found.items()]
+    about += f"; digest of the bots' code: {', '.join(bots)}." if bots else "."
+    heads = ["a", "b", "deals", "levels per hand", "points per hand", "hands won by a, %"]
+    rows = [_row(pairing, section) for pairing, section in found.items()]
     return "\n\n".join(
-        [f"{about} {len(there)} of {len(found)} contests played.", table(heads, rows, (0, 1)), _scale(there)]
+        [f"{about} {len(there)} of {len(found)} pairings played.", table(heads, rows, (0, 1)), _scale(there)]
     )
 
 
-def _row(contest: Contest, section: Section | None) -> list[str]:
-    start = [f"`{contest.a}`", f"`{contest.b}`", f"{contest.deals:,}"]
+def _row(pairing: Pairing, section: Section | None) -> list[str]:
+    start = [f"`{pairing.a}`", f"`{pairing.b}`", f"{pairing.deals:,}"]
     if section is None:
         return [*start, NOT_PLAYED, NOT_PLAYED, NOT_PLAYED]
     levels, points, won = (Interval(**section[key]) for key in ("levels", "points", "hands_won"))
@@ -59,14 +60,14 @@ def _row(contest: Contest, section: Section | None) -> list[str]:
 
 
 def _scale(sections: list[Section]) -> str:
-    """The bots that games link to the anchor, on one scale."""
+    """Rate all bots that are connected to the anchor through games."""
     meetings = [
         Meeting(s["a"], s["b"], s["deals"], *(s["hands_won"][k] for k in ("mean", "low", "high"))) for s in sections
     ]
     linked = connected(meetings, ANCHOR)
     meetings_there = [meeting for meeting in meetings if meeting.a in linked]
     if not meetings_there:
-        return f"No rating: no game that was played links a bot to `{ANCHOR}`."
+        return f"No rating: no played game links a bot to `{ANCHOR}`."
     scale = fit(meetings_there, ANCHOR)
     rows = [[f"`{found.name}`", format(round(found.rating) + 0, "d"), interval(found)] for found in scale.ratings]
     lines = [table(["bot", "Elo", "95 % interval"], rows), fit_text(scale).replace("\n", "; ") + "."]
@@ -80,23 +81,23 @@ def _costs(sections: dict[str, Section]) -> str:
     for name in MEASURED:
         decision = f"{section['us'][name]:.1f}" if section else NOT_MEASURED
         rows.append([f"`{name}`", "dalian", decision, "", ""])
-    for contest in contests.CONTESTS:
-        if contest.a.startswith("search("):
-            found = played(contest, sections)
+    for pairing in pairings.PAIRINGS:
+        if pairing.a.startswith("search("):
+            found = played(pairing, sections)
             cpu = found["cpu"] if found is not None else None
             spent = [f"{cpu['seconds'] / cpu['hands']:.2f}", f"{cpu['hands']:,}"] if cpu else [NOT_MEASURED, ""]
-            rows.append([f"`{contest.a}`", contest.rules, "", *spent])
-    where = f"\n\nCost a decision measured on: {section['machine']}." if section else ""
-    return table(["bot", "rules", "CPU µs a decision", "CPU s a hand", "of hands"], rows, (0, 1)) + where
+            rows.append([f"`{pairing.a}`", pairing.rules, "", *spent])
+    where = f"\n\nCost per decision measured on: {section['machine']}." if section else ""
+    return table(["bot", "rules", "CPU µs per decision", "CPU s per hand", "hands"], rows, (0, 1)) + where
 
 
-PARTS: page.Parts = {rules: partial(_preset, rules) for rules in dict.fromkeys(c.rules for c in contests.CONTESTS)} | {
+PARTS: page.Parts = {rules: partial(_preset, rules) for rules in dict.fromkeys(c.rules for c in pairings.PAIRINGS)} | {
     COSTS: _costs
 }
 
 
 def write() -> None:
-    """Write the tables anew."""
+    """Update the tables of the page."""
     text = page.render(PAGE.read_text(encoding="utf-8"), results.load(RESULTS), PARTS)
     PAGE.write_text(text, encoding="utf-8")
 

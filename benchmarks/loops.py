@@ -1,6 +1,6 @@
-"""What contestants of both sides share: the loop of a PettingZoo game, and how one is started.
+"""Code shared by all benchmark cases: the type of a started case and the PettingZoo loop.
 
-Nothing of gunzi is imported here: the peers' virtual environment loads this file too.
+This file must not import gunzi, because it is also loaded in the peers' virtual environment.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from typing import Any
 import numpy as np
 
 SEED = 7
-"""Of all deals and policies."""
+"""Seed of all deals and policies."""
 
 Work = Callable[[], int]
-"""Makes some decisions and returns how many; a decision is a player's, chance is not counted."""
+"""Plays some decisions and returns their number. Chance nodes are not counted."""
 
 
 class Unavailable(Exception):
-    """A contestant that cannot take part here; the message says why."""
+    """Raised when a case cannot run on this machine. The message gives the reason."""
 
 
 def nothing() -> None:
-    """Close a contestant that holds nothing."""
+    """Do nothing: the default ``close``."""
 
 
 @dataclass(frozen=True)
 class Started:
-    """A contestant ready to be measured."""
+    """A case that is ready to be measured."""
 
     work: Work
     note: str = ""
-    """What is worth knowing about it: a version, a batch size."""
+    """Details for the table, such as a version or a batch size."""
     close: Callable[[], None] = nothing
 
 
 def aec_games(env: Any) -> Work:
-    """Whole games of a PettingZoo AEC environment with action masks, one a call, by uniform random legal actions."""
+    """Return a function that plays one AEC game with uniform random legal actions per call."""
     draw = random.Random(SEED).random
     env.reset(seed=SEED)
 

@@ -1,4 +1,4 @@
-"""Bytes a table: ``python -m benchmarks.memory N`` prints what N tables at work cost a fresh process, as JSON."""
+"""Memory per table: ``python -m benchmarks.memory N`` prints the growth of a fresh process with N tables as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.entrants_ours import RULES, observed_step
+from benchmarks.impl_ours import RULES, observed_step
 from benchmarks.results import ROOT
 from gunzi_env import observe
 from gunzi_env.rules import load_rules
@@ -18,7 +18,7 @@ STEPS = 5
 
 
 def array_bytes(num: int) -> dict[str, float]:
-    """Bytes a table of all arrays of the tables and of the two buffers, counted from the arrays."""
+    """Return the bytes per table of the state arrays, the observation and the mask, from the array sizes."""
     rules = load_rules(RULES)
     tables = Tables(rules, num)
     return {
@@ -29,22 +29,22 @@ def array_bytes(num: int) -> dict[str, float]:
 
 
 def resident() -> int:
-    """Bytes of this process in memory; 0 where the system does not say."""
+    """Return the resident memory of this process in bytes; 0 on systems without /proc."""
     status = Path("/proc/self/statm")
     return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if status.exists() else 0
 
 
 def growth(num: int) -> float:
-    """Bytes a table by which a fresh process has grown after some steps, working space included."""
+    """Return the growth of a fresh process in bytes per table after a few steps, including working memory."""
     command = [sys.executable, "-m", "benchmarks.memory", str(num)]
     run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     return float(json.loads(run.stdout)["bytes"])
 
 
 def main(argv: list[str]) -> int:
-    """Measure this process."""
+    """Measure this process and print the result."""
     num, rules = int(argv[0]), load_rules(RULES)
-    observed_step(rules, 1)()  # what is loaded and built once
+    observed_step(rules, 1)()  # load and build everything that is needed only once
     before = resident()
     work = observed_step(rules, num)
     for _ in range(STEPS):

@@ -1,6 +1,6 @@
-"""How fast gunzi is on one core: ``python -m benchmarks.ours`` (``make bench``).
+"""Measure the speed and memory of gunzi on one core: ``python -m benchmarks.ours`` (``make bench``).
 
-Decisions per CPU second, the median of the repeats, with the engine's uniform random policy and dealing included.
+Speed is in decisions per CPU second, the median of the repeats. It includes the uniform random policy and dealing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks import results
-from benchmarks.entrants_ours import RULES, engine_step, env, observed_step, raw_env
+from benchmarks.impl_ours import RULES, engine_step, env, observed_step, raw_env
 from benchmarks.loops import SEED, Work
 from benchmarks.memory import array_bytes, growth
 from benchmarks.worker import cores, pin
@@ -26,21 +26,21 @@ from gunzi_eval.commands.bench import Runner, machine, rate
 SIZES = (1, 16, 256, 4096, 16384, 65536)
 COPIES = 1000
 PHASE_TABLES = 8192
-"""Tables of one phase that are stepped together to find what a decision of it costs."""
+"""Number of tables stepped together to measure the cost of one phase."""
 MEMORY_TABLES = 16384
 
 Timed = Callable[[Work], float]
-"""Things done per CPU second."""
+"""Returns the work done per CPU second."""
 
 
 def one_at_play(rules: Rules) -> Tables:
-    """One table in the middle of the play."""
+    """Return one table in the middle of a hand."""
     tables = Runner(rules, 256, SEED).tables
     return tables.select(np.flatnonzero(tables.phase == Phase.FOLLOW)[:1])
 
 
 def worlds_for(table: Tables, others: list[int], num: int) -> Words:
-    """Hands of the other seats dealt anew ``num`` times among them, ``uint64[D, num, 3]``."""
+    """Redeal the cards of the other seats among them ``num`` times; return ``uint64[D, num, 3]``."""
     here = np.zeros(1, np.intp)
     counts = [planes.to_counts(table.holder(here, HAND + seat))[0] for seat in others]
     cards = np.repeat(np.arange(NUM_SLOTS), np.sum(counts, axis=0, dtype=np.intp))
@@ -51,7 +51,7 @@ def worlds_for(table: Tables, others: list[int], num: int) -> Words:
 
 
 def copies_ms(rules: Rules, timed: Timed) -> dict[str, float]:
-    """Milliseconds for 1,000 copies of a table in one call, and for these with a world of their own each."""
+    """Return milliseconds for 1,000 copies of a table in one call, plain and with a determinised world each."""
     table = one_at_play(rules)
     others = [seat for seat in range(4) if seat != table.seat[0]]
     hands, everyone, source = worlds_for(table, others, COPIES), np.arange(COPIES), np.zeros(COPIES, np.intp)
@@ -70,7 +70,7 @@ def copies_ms(rules: Rules, timed: Timed) -> dict[str, float]:
 
 
 def clone_us(rules: Rules, timed: Timed) -> float:
-    """Microseconds to clone one table."""
+    """Return microseconds to clone one table."""
     table = one_at_play(rules)
 
     def work() -> int:
@@ -81,7 +81,7 @@ def clone_us(rules: Rules, timed: Timed) -> float:
 
 
 def phase_costs(rules: Rules, seconds: float) -> list[dict[str, str | float]]:
-    """What a decision of each phase costs in a batch of that phase alone, and how often it comes."""
+    """Return the cost of a decision in a single-phase batch, and the share of decisions, for each phase."""
     tables, draws = Runner(rules, PHASE_TABLES * 2, SEED).tables, np.random.default_rng(SEED)
     found: list[dict[str, str | float]] = []
     for phase in sorted(set(Phase) - {Phase.OVER}):
@@ -103,7 +103,7 @@ def phase_costs(rules: Rules, seconds: float) -> list[dict[str, str | float]]:
 
 
 def deal_ns(rules: Rules, timed: Timed) -> float:
-    """Nanoseconds to deal a hand, in a batch."""
+    """Return nanoseconds per dealt hand, in a batch."""
     tables, seeds = Tables(rules, PHASE_TABLES), iter(range(2**62))
 
     def work() -> int:
@@ -114,7 +114,7 @@ def deal_ns(rules: Rules, timed: Timed) -> float:
 
 
 def measure_all(rules: Rules, seconds: float, repeats: int) -> results.Section:
-    """The section of the results; each line is printed as it is found."""
+    """Measure everything, print each line at once, and return the results section."""
 
     def timed(work: Work) -> float:
         return rate(work, seconds, repeats)
@@ -134,21 +134,21 @@ def measure_all(rules: Rules, seconds: float, repeats: int) -> results.Section:
     section |= copies_ms(rules, timed)
     print(f"{COPIES:,} copies: {section['copies']:.2f} ms, with a world each: {section['worlds']:.2f} ms", flush=True)
     section["deal_ns"] = deal_ns(rules, timed)
-    print(f"dealing a hand, in a batch: {section['deal_ns']:,.0f} ns", flush=True)
+    print(f"dealing one hand, in a batch: {section['deal_ns']:,.0f} ns", flush=True)
     section["phases"] = phase_costs(rules, seconds / 2)
     for cost in section["phases"]:
         print(f"  {cost['phase']:<10} {cost['share']:>6.1%} of the decisions {cost['ns']:>9,.0f} ns each", flush=True)
     section["memory"] = array_bytes(MEMORY_TABLES) | {"resident": growth(MEMORY_TABLES)}
-    print("bytes a table: " + ", ".join(f"{name} {size:,.0f}" for name, size in section["memory"].items()), flush=True)
+    print("bytes/table: " + ", ".join(f"{name} {size:,.0f}" for name, size in section["memory"].items()), flush=True)
     return section
 
 
 def main(argv: list[str]) -> int:
-    """``make bench``."""
+    """Run ``make bench``."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ours", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=1.0, help="how long each repeat runs (1)")
-    parser.add_argument("--repeats", type=int, default=3, help="the median of so many repeats is taken (3)")
-    parser.add_argument("--json", type=results.file_argument, metavar="FILE", help="put the figures into this file too")
+    parser.add_argument("--seconds", type=float, default=1.0, help="seconds per repeat (1)")
+    parser.add_argument("--repeats", type=int, default=3, help="number of repeats; the median is reported (3)")
+    parser.add_argument("--json", type=results.file_argument, metavar="FILE", help="also write the figures to a file")
     options = parser.parse_args(argv)
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds must be above 0, --repeats at least 1")

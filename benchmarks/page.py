@@ -1,6 +1,6 @@
 """Write the figures of benchmarks/results.json into docs/performance.md and its plot: ``python -m benchmarks.page``.
 
-What stands between a line ``<!-- figures: NAME -->`` and the next ``<!-- end -->`` is written here, the rest by hand.
+The text between ``<!-- figures: NAME -->`` and the next ``<!-- end -->`` is generated. The rest is written by hand.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ def _ours(sections: dict[str, Section]) -> str:
         ["AEC `raw_env()`, decisions/s", short(section["aec_raw"])],
         ["`clone()` of one table, µs", f"{section['clone_us']:.1f}"],
         ["1,000 copies of one table in one call, ms", f"{section['copies']:.2f}"],
-        ["the same, with a determinised world each, ms", f"{section['worlds']:.2f}"],
-        ["dealing of a hand in a batch, µs", f"{section['deal_ns'] / 1e3:.2f}"],
-        ["state of a table, bytes", f"{memory['state']:,.0f}"],
-        ["its observation and mask, bytes", f"{memory['observation'] + memory['mask']:,.0f}"],
-        ["growth of a process at N = 16,384, bytes a table", f"{memory['resident']:,.0f}"],
+        ["1,000 copies with a determinised world each, ms", f"{section['worlds']:.2f}"],
+        ["dealing one hand, in a batch, µs", f"{section['deal_ns'] / 1e3:.2f}"],
+        ["state per table, bytes", f"{memory['state']:,.0f}"],
+        ["observation and mask per table, bytes", f"{memory['observation'] + memory['mask']:,.0f}"],
+        ["process growth at N = 16,384, bytes per table", f"{memory['resident']:,.0f}"],
     ]
     phases = [[cost["phase"], f"{cost['share']:.1%}", f"{cost['ns']:,.0f}"] for cost in section["phases"]]
     return "\n\n".join(
         [
             table(["N", "engine, decisions/s", "with observation and mask"], sizes, text=()),
             table(["", "figure"], single),
-            table(["phase", "share of the decisions", "ns a decision"], phases),
+            table(["phase", "share of decisions", "ns per decision"], phases),
             _machine(section, "repeats"),
         ]
     )
@@ -70,7 +70,7 @@ def _machine(section: Section, what: str) -> str:
 
 
 Parts = Mapping[str, Callable[[dict[str, Section]], str]]
-"""What is written for each part of a page."""
+"""Functions that write each generated part of a page, by name."""
 
 PARTS: Parts = {
     "ratios": _ratios,
@@ -81,12 +81,12 @@ PARTS: Parts = {
 
 
 def render(text: str, sections: dict[str, Section], parts: Parts = PARTS) -> str:
-    """The page with its parts written anew; ``KeyError`` where it names no part or the results lack a section."""
+    """Return the page with its generated parts updated. Raises KeyError for an unknown part or a missing section."""
     return _PART.sub(lambda part: f"{part[1]}{part[2]}{parts[part[1]](sections)}\n", text)
 
 
 def main() -> int:
-    """Write the page, and the plot if its figures have changed."""
+    """Write the page. Redraw the plot only if its figures have changed."""
     sections = results.load()
     PAGE.write_text(render(PAGE.read_text(encoding="utf-8"), sections), encoding="utf-8")
     if not shows(PLOT, sections["scaling"]):

@@ -1,7 +1,7 @@
-"""gunzi and its peers side by side: ``python -m benchmarks.peers``, after ``make bench-peers`` has built their home.
+"""Compare gunzi with other environments: ``python -m benchmarks.peers``. ``make bench-peers`` installs the others.
 
-Each contestant runs in a process of its own, started once. In each round they are measured one after another, all
-on the same core, so that what else the machine does touches all of them alike; ratios are taken within a round.
+Each case runs in its own process, started once. Each round measures all cases one after another on the same core, so
+that other load on the machine affects all of them alike. Ratios are computed within a round.
 """
 
 from __future__ import annotations
@@ -19,43 +19,43 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import ratios, results
-from benchmarks.contestants import CONTESTANTS, Contestant
+from benchmarks.cases import CASES, Case
 from benchmarks.worker import cores
 from gunzi_env.compiled import SWITCH
 
 PEERS_PYTHON = results.ROOT / ".venv-peers" / "bin" / "python"
 START_LIMIT_S = 180.0
-"""A contestant may compile before it is ready."""
+"""Time limit for starting; a case may compile first."""
 ANSWER_LIMIT_S = 60.0
-"""Beyond the seconds asked for, as the shared machine may give little time."""
+"""Time limit beyond the measured seconds; a shared machine may be slow."""
 CLOSE_LIMIT_S = 1.0
 
 
 class Lost(RuntimeError):
-    """A contestant did not start, or died."""
+    """Raised when a case does not start, or dies."""
 
 
 class Process:
-    """One worker process and its pipes."""
+    """A worker process and its pipes."""
 
-    def __init__(self, python: Path, contestant: Contestant, core: int | None) -> None:
-        command = [str(python), "-m", "benchmarks.worker", contestant.factory]
+    def __init__(self, python: Path, case: Case, core: int | None) -> None:
+        command = [str(python), "-m", "benchmarks.worker", case.factory]
         command += [] if core is None else ["--core", str(core)]
-        command += ["--wall"] if contestant.wall else []
-        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - kept as long as the child
-        # A group of its own: Ctrl-C reaches the driver alone, which then ends the worker and the worker's children.
+        command += ["--wall"] if case.wall else []
+        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed together with the child
+        # Its own process group: Ctrl-C reaches only the driver, which then stops the worker and its children.
         try:
             self.child = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
                 text=True, cwd=results.ROOT, start_new_session=True,
-                env=None if contestant.compiled else os.environ | {SWITCH: "0"},
+                env=None if case.compiled else os.environ | {SWITCH: "0"},
             )  # fmt: skip
         except OSError as error:
             self.errors.close()
             raise Lost(f"{python.name} cannot be run: {error.strerror}; `make bench-peers` builds it") from None
 
     def ask(self, seconds: float) -> None:
-        """Have it work for so long."""
+        """Request a measurement of ``seconds``."""
         assert self.child.stdin is not None
         try:
             self.child.stdin.write(f"{seconds}\n")
@@ -64,7 +64,7 @@ class Process:
             raise Lost(self._last_words()) from None
 
     def answer(self, limit: float) -> dict[str, Any]:
-        """Its next answer, which is one line and comes after one request."""
+        """Read the answer to the last request, one line of JSON."""
         assert self.child.stdout is not None
         ready, _, _ = select.select([self.child.stdout], [], [], limit)
         if not ready:
@@ -80,10 +80,10 @@ class Process:
     def _last_words(self) -> str:
         self.errors.seek(0)
         lines = self.errors.read().strip().splitlines()
-        return f"ended: {lines[-1] if lines else 'without a word'}"
+        return f"ended: {lines[-1] if lines else 'no error output'}"
 
     def stop(self) -> None:
-        """End it and its children."""
+        """Stop the worker and its children."""
         assert self.child.stdin is not None and self.child.stdout is not None
         try:
             self.child.stdin.close()
@@ -97,33 +97,33 @@ class Process:
         self.errors.close()
 
 
-class Entrant:
-    """A contestant of this run: its processes, and its rate in each round or why it has none."""
+class RunningCase:
+    """A case in this run: its processes, its rate in each round, or the error that stopped it."""
 
-    def __init__(self, contestant: Contestant, python: Path) -> None:
-        self.contestant = contestant
+    def __init__(self, case: Case, python: Path) -> None:
+        self.case = case
         self.processes: list[Process] = []
         self.rates: list[float] = []
         self.note, self.error = "", ""
         try:
             for core in self._cores():
-                self.processes.append(Process(python, contestant, core))
+                self.processes.append(Process(python, case, core))
                 note = self.processes[-1].answer(START_LIMIT_S)["note"]
-                self.note = note if contestant.processes == 1 else f"{contestant.processes} x ({note})"
+                self.note = note if case.processes == 1 else f"{case.processes} x ({note})"
         except Lost as lost:
             self._give_up(lost)
 
     def _cores(self) -> Sequence[int | None]:
-        """The core of each process; one process alone gets the last, the first being the one most used by others."""
+        """Choose the core of each process. A single process gets the last core; the first is usually busiest."""
         have = cores()
-        if not self.contestant.pinned or not have:
-            return [None] * self.contestant.processes
-        if len(have) < self.contestant.processes:
-            raise Lost(f"needs {self.contestant.processes} cores, there are {len(have)}")
-        return have[-self.contestant.processes :]
+        if not self.case.pinned or not have:
+            return [None] * self.case.processes
+        if len(have) < self.case.processes:
+            raise Lost(f"needs {self.case.processes} cores, there are {len(have)}")
+        return have[-self.case.processes :]
 
     def round(self, seconds: float) -> None:
-        """One measurement; processes of one contestant run at the same time."""
+        """Measure the case once. Its processes run at the same time."""
         try:
             for process in self.processes:
                 process.ask(seconds)
@@ -131,7 +131,7 @@ class Entrant:
         except Lost as lost:
             self._give_up(lost)
             return
-        clock = "wall_s" if self.contestant.wall else "cpu_s"
+        clock = "wall_s" if self.case.wall else "cpu_s"
         self.rates.append(sum(answer["decisions"] / answer[clock] for answer in answers))
 
     def _give_up(self, lost: Lost) -> None:
@@ -139,44 +139,42 @@ class Entrant:
         self.stop()
 
     def stop(self) -> None:
-        """End its processes."""
+        """Stop the processes."""
         while self.processes:
             self.processes.pop().stop()
 
     def section(self) -> results.Section:
-        """What is kept of it."""
+        """Return the results section of this case."""
         return {"error": self.error} if self.error else {"note": self.note, "rates": self.rates}
 
 
-def run(
-    contestants: Sequence[Contestant], seconds: float, rounds: int, peers_python: Path
-) -> dict[str, results.Section]:
-    """Start all, measure all in each round, end all whatever happens; sections by name."""
-    entrants: list[Entrant] = []
+def run(cases: Sequence[Case], seconds: float, rounds: int, peers_python: Path) -> dict[str, results.Section]:
+    """Start all cases, measure them in each round, and always stop them. Return the sections by name."""
+    running: list[RunningCase] = []
     try:
-        for contestant in contestants:
-            entrants.append(Entrant(contestant, Path(sys.executable) if contestant.ours else peers_python))
-            said = entrants[-1].error or f"ready, {entrants[-1].note}"
-            print(f"  {contestant.name}: {said}", flush=True)
+        for case in cases:
+            running.append(RunningCase(case, Path(sys.executable) if case.ours else peers_python))
+            status = running[-1].error or f"ready, {running[-1].note}"
+            print(f"  {case.name}: {status}", flush=True)
         for number in range(rounds):
             print(f"round {number + 1} of {rounds}", flush=True)
-            for entrant in entrants:
-                if not entrant.error:
-                    entrant.round(seconds)
-        return {entrant.contestant.name: entrant.section() for entrant in entrants}
+            for running_case in running:
+                if not running_case.error:
+                    running_case.round(seconds)
+        return {running_case.case.name: running_case.section() for running_case in running}
     finally:
-        for entrant in entrants:
-            entrant.stop()
+        for running_case in running:
+            running_case.stop()
 
 
 def _options(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=1.0, help="how long a contestant is measured in a round (1)")
-    parser.add_argument("--rounds", type=int, default=5, help="how many rounds (5)")
-    names = [contestant.name for contestant in CONTESTANTS]
+    parser.add_argument("--seconds", type=float, default=1.0, help="seconds per case and round (1)")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds (5)")
+    names = [case.name for case in CASES]
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="one of " + ", ".join(names))
-    parser.add_argument("--json", type=results.file_argument, metavar="FILE", help="put the figures into this file too")
-    parser.add_argument("--python", type=Path, default=PEERS_PYTHON, help="the interpreter that has the peers")
+    parser.add_argument("--json", type=results.file_argument, metavar="FILE", help="also write the figures to a file")
+    parser.add_argument("--python", type=Path, default=PEERS_PYTHON, help="Python with the other libraries")
     options = parser.parse_args(argv)
     if options.seconds <= 0 or options.rounds < 1:
         parser.error("--seconds must be above 0, --rounds at least 1")
@@ -184,15 +182,15 @@ def _options(argv: list[str]) -> argparse.Namespace:
 
 
 def main(argv: list[str]) -> int:
-    """Run, print, and keep the figures where asked; 130 after Ctrl-C."""
+    """Run and print the benchmark, and save it if asked. Returns 130 after Ctrl-C."""
     options = _options(argv)
-    # A terminated driver cleans up like an interrupted one.
+    # Clean up on SIGTERM as on Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    # Here and not above: the peers' side of this package never imports gunzi.
+    # Imported here because the modules loaded by the peers must not import gunzi.
     from benchmarks.memory import array_bytes
     from gunzi_eval.commands.bench import machine
 
-    chosen = [c for c in CONTESTANTS if not options.only or c.name in options.only]
+    chosen = [c for c in CASES if not options.only or c.name in options.only]
     section: results.Section = {"machine": machine(), "seconds": options.seconds, "rounds": options.rounds}
     print(section["machine"], flush=True)
     try:

@@ -1,4 +1,4 @@
-"""The plot of the scaling figures, the same bytes for the same figures."""
+"""Plot of the scaling figures. The same figures give the same file, byte for byte."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any
 from benchmarks.results import Section
 
 ENOUGH = 256
-"""Tables from which on the growth of a process says something of a table."""
+"""Smallest number of tables for which process growth is a useful measure of memory per table."""
 
 _HASH_SALT = "gunzi"
 
 
 def digest(section: Section) -> str:
-    """Names the figures that a plot shows; it stands in the file."""
+    """Return a digest of the figures. It is stored in the plot file."""
     return hashlib.sha256(json.dumps(section["rows"], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def shows(path: Path, section: Section) -> bool:
-    """Whether the file has been drawn from these figures."""
+    """Return whether the file was drawn from these figures."""
     return path.exists() and digest(section) in path.read_text(encoding="utf-8")
 
 
 def draw(section: Section, path: Path) -> None:
-    """Draw speed and memory over the number of tables; needs matplotlib (extra ``bench``)."""
+    """Draw speed and memory against the number of tables. Needs matplotlib (extra ``bench``)."""
     matplotlib = importlib.import_module("matplotlib")
     matplotlib.use("svg")
     with matplotlib.rc_context({"svg.hashsalt": _HASH_SALT, "svg.fonttype": "none"}):
         figure = _figure(section["rows"])
-        # No date and no version: they would change the file when the figures do not.
+        # No date and no version, so that the file changes only with the figures.
         metadata = {"Date": None, "Creator": None, "Description": f"figures {digest(section)}"}
         figure.savefig(path, format="svg", metadata=metadata)
 
@@ -42,7 +42,7 @@ def _figure(rows: list[dict[str, float]]) -> Any:
     speed, memory = figure.subplots(1, 2)
     for axis, title, lines in (
         (speed, "decisions per CPU second", (("engine", "engine"), ("observed", "with observation and mask"))),
-        (memory, "bytes a table", (("resident", "growth of the process"), ("arrays", "arrays and buffers"))),
+        (memory, "bytes per table", (("resident", "growth of the process"), ("arrays", "arrays and buffers"))),
     ):
         for key, label in lines:
             shown = [(row["num"], row[key]) for row in rows if key != "resident" or row["num"] >= ENOUGH]

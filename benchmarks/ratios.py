@@ -1,17 +1,17 @@
-"""The table of ratios, from the rates of the rounds."""
+"""Tables of rates and of ratios between cases."""
 
 from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
 
-from benchmarks.contestants import LABELS
+from benchmarks.cases import LABELS
 from benchmarks.results import Section, short, table
 
 
 @dataclass(frozen=True)
 class Row:
-    """A ratio: ours over the fastest of theirs, round by round, and what is asked of it, if anything is."""
+    """A ratio of two rates: our case divided by the fastest of theirs, with its optional minimum and aim."""
 
     label: str
     ours: str
@@ -39,12 +39,12 @@ ROWS = (
 )  # fmt: skip
 
 MEMORY_AT_MOST, MEMORY_AIM = 4000, 2000
-"""Bytes a table, observation and mask buffers included."""
+"""Bytes per table, including the observation and mask buffers."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A row's figures; ``missing`` says why there are none."""
+    """The figures of a row, or in ``missing`` the reason why there are none."""
 
     median: float = 0.0
     low: float = 0.0
@@ -52,22 +52,22 @@ class Ratio:
     missing: str = ""
 
 
-def ratio(row: Row, entrants: dict[str, Section]) -> Ratio:
-    """The median and range over the rounds of the ratio within a round: what disturbs one round disturbs both sides."""
-    present = [name for name in row.theirs if _missing(name, entrants) is None]
-    reason = _missing(row.ours, entrants) or (None if present else _missing(row.theirs[0], entrants))
+def ratio(row: Row, cases: dict[str, Section]) -> Ratio:
+    """Return the median and range of the per-round ratios. Within a round both sides see the same load."""
+    present = [name for name in row.theirs if _missing(name, cases) is None]
+    reason = _missing(row.ours, cases) or (None if present else _missing(row.theirs[0], cases))
     if reason:
         return Ratio(missing=reason)
-    fastest = [max(rates) for rates in zip(*(entrants[name]["rates"] for name in present), strict=True)]
-    by_round = [ours / theirs for ours, theirs in zip(entrants[row.ours]["rates"], fastest, strict=True)]
+    fastest = [max(rates) for rates in zip(*(cases[name]["rates"] for name in present), strict=True)]
+    by_round = [ours / theirs for ours, theirs in zip(cases[row.ours]["rates"], fastest, strict=True)]
     return Ratio(statistics.median(by_round), min(by_round), max(by_round))
 
 
-def _missing(name: str, entrants: dict[str, Section]) -> str | None:
-    """Why a contestant has no figures, if it has none."""
-    if name not in entrants:
+def _missing(name: str, cases: dict[str, Section]) -> str | None:
+    """Return the reason why a case has no figures, or None if it has."""
+    if name not in cases:
         return f"{name}: not run"
-    error = entrants[name].get("error")
+    error = cases[name].get("error")
     return f"{name}: {error}" if error else None
 
 
@@ -78,7 +78,7 @@ def _verdict(median: float, at_least: float | None, aim: float | None) -> str:
 
 
 def ratio_table(section: Section) -> str:
-    """All ratios of a run beside what is asked for, and the memory of a table."""
+    """Return the Markdown table of ratios and memory, with minimum and aim of each."""
     rows = []
     for row in ROWS:
         found = ratio(row, section["entrants"])
@@ -92,8 +92,8 @@ def ratio_table(section: Section) -> str:
     size = section["memory"]["bytes"]
     verdict = _verdict(-size, -MEMORY_AT_MOST, -MEMORY_AIM)
     limits = [f"at most {MEMORY_AT_MOST:,}", f"{MEMORY_AIM:,}"]
-    rows.append(["memory a table with observation and mask, bytes", f"{size:,.0f}", "-", *limits, verdict])
-    return table(["ours : theirs", "median", "min..max", "at least", "aim", "reached"], rows)
+    rows.append(["memory per table with observation and mask, bytes", f"{size:,.0f}", "-", *limits, verdict])
+    return table(["ours : theirs", "median", "min..max", "minimum", "aim", "reached"], rows)
 
 
 def _figure(value: float) -> str:
@@ -101,19 +101,19 @@ def _figure(value: float) -> str:
 
 
 def rate_table(section: Section) -> str:
-    """The absolute figures: decisions per second of each contestant, or why it has none."""
+    """Return the Markdown table of decisions per second of each case, or the reason why there is none."""
     rows = []
-    for name, entrant in section["entrants"].items():
-        rates = entrant.get("rates")
-        if entrant.get("error") or not rates:
-            rows.append([LABELS.get(name, name), "-", "-", entrant.get("error", "not run")])
+    for name, case in section["entrants"].items():
+        rates = case.get("rates")
+        if case.get("error") or not rates:
+            rows.append([LABELS.get(name, name), "-", "-", case.get("error", "not run")])
             continue
         spread = f"{short(min(rates))}..{short(max(rates))}"
-        rows.append([LABELS.get(name, name), short(statistics.median(rates)), spread, entrant["note"]])
-    return table(["contestant", "decisions/s", "min..max", "how"], rows, text=(0, 3))
+        rows.append([LABELS.get(name, name), short(statistics.median(rates)), spread, case["note"]])
+    return table(["case", "decisions/s", "min..max", "settings"], rows, text=(0, 3))
 
 
 def missing_lines(section: Section) -> list[str]:
-    """A line for each row of the ratio table without a figure."""
+    """Return one line for each row of the ratio table that has no figure."""
     found = [(row, ratio(row, section["entrants"]).missing) for row in ROWS]
     return [f"{row.label}: no figure, {reason}" for row, reason in found if reason]

@@ -1,4 +1,4 @@
-"""The figures of the runs, kept in one JSON file, a section a command; and how numbers are written."""
+"""The results file (JSON, one section per command) and the formatting of numbers and tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Section = dict[str, Any]
 
 
 def load(path: Path = RESULTS) -> dict[str, Section]:
-    """All sections; none if there is no file yet."""
+    """Return all sections; empty if the file does not exist."""
     sections: dict[str, Section] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return sections
 
@@ -26,15 +26,15 @@ def save(path: Path, name: str, section: Section) -> None:
 
 
 def file_argument(text: str) -> Path:
-    """A file to write on the command line, refused before the measuring if its folder is missing."""
+    """Parse an output file argument; refuse it before measuring if its folder does not exist."""
     path = Path(text)
     if path.is_dir() or not path.resolve().parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is a folder or in a folder that is not there")
+        raise argparse.ArgumentTypeError(f"{text} is a folder or in a folder that does not exist")
     return path
 
 
 def short(number: float) -> str:
-    """A rate in three figures.
+    """Format a rate with three significant digits.
 
     >>> [short(n) for n in (1_234_567, 12_345, 2_345, 999.6, 7.5)]
     ['1.23 M', '12.3 k', '2.35 k', '1.00 k', '7.50']
@@ -48,7 +48,7 @@ def short(number: float) -> str:
 
 
 def table(heads: list[str], rows: list[list[str]], text: tuple[int, ...] = (0,)) -> str:
-    """A Markdown table, padded so that it also reads in a terminal; the columns ``text`` are set to the left."""
+    """Return a Markdown table, padded to be readable in a terminal. The columns ``text`` are left-aligned."""
     widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
     left = [i in text for i in range(len(heads))]
 

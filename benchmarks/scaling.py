@@ -1,4 +1,4 @@
-"""Speed and memory by the number of tables: ``python -m benchmarks.scaling``, a table and a plot."""
+"""Measure speed and memory against the number of tables: ``python -m benchmarks.scaling``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from benchmarks import results
-from benchmarks.entrants_ours import RULES, engine_step, observed_step
+from benchmarks.impl_ours import RULES, engine_step, observed_step
 from benchmarks.memory import array_bytes, growth
 from benchmarks.plot import ENOUGH, draw
 from benchmarks.results import short, table
@@ -18,7 +18,7 @@ SIZES = (1, 16, 256, 4096, 65536)
 
 
 def measure_sizes(seconds: float, repeats: int) -> list[dict[str, float]]:
-    """A row for each N: decisions per CPU second, bytes a table."""
+    """Measure decisions per CPU second and bytes per table; return one row for each N."""
     rules, rows = load_rules(RULES), []
     for num in SIZES:
         row: dict[str, float] = {
@@ -28,14 +28,14 @@ def measure_sizes(seconds: float, repeats: int) -> list[dict[str, float]]:
             "arrays": sum(array_bytes(num).values()),
             "resident": growth(num),
         }
-        print(f"N = {num:,}: {row['engine']:,.0f} decisions/s, {row['arrays']:,.0f} bytes a table", flush=True)
+        print(f"N = {num:,}: {row['engine']:,.0f} decisions/s, {row['arrays']:,.0f} bytes per table", flush=True)
         rows.append(row)
     return rows
 
 
 def scaling_table(section: results.Section) -> str:
-    """The rows in Markdown."""
-    heads = ["N", "decisions/s", "with observation and mask", "bytes a table, arrays", "bytes a table, process"]
+    """Return the rows as a Markdown table."""
+    heads = ["N", "decisions/s", "with observation and mask", "bytes per table, arrays", "bytes per table, process"]
     rows = [
         [
             f"{row['num']:,}",
@@ -50,12 +50,12 @@ def scaling_table(section: results.Section) -> str:
 
 
 def main(argv: list[str]) -> int:
-    """Measure, print, draw and keep."""
+    """Measure and print; draw and save if asked."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=1.0, help="how long each repeat runs (1)")
-    parser.add_argument("--repeats", type=int, default=3, help="the median of so many repeats is taken (3)")
-    parser.add_argument("--json", type=results.file_argument, metavar="FILE", help="put the figures into this file too")
-    parser.add_argument("--plot", type=results.file_argument, metavar="FILE", help="draw them into this SVG file")
+    parser.add_argument("--seconds", type=float, default=1.0, help="seconds per repeat (1)")
+    parser.add_argument("--repeats", type=int, default=3, help="number of repeats; the median is reported (3)")
+    parser.add_argument("--json", type=results.file_argument, metavar="FILE", help="also write the figures to a file")
+    parser.add_argument("--plot", type=results.file_argument, metavar="FILE", help="also draw the figures as SVG")
     options = parser.parse_args(argv)
     if options.seconds <= 0 or options.repeats < 1:
         parser.error("--seconds must be above 0, --repeats at least 1")

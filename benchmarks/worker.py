@@ -1,7 +1,7 @@
-"""One contestant in a process of its own: ``python -m benchmarks.worker MODULE:FACTORY [--core K] [--wall]``.
+"""Run one case in its own process: ``python -m benchmarks.worker MODULE:FACTORY [--core K] [--wall]``.
 
-It warms up, says ``{"ready": true, "note": ...}`` or ``{"error": ...}``, and then answers each line of its input, a
-number of seconds, by ``{"decisions": ..., "cpu_s": ..., "wall_s": ...}``, until the input ends.
+The worker warms up and prints ``{"ready": true, "note": ...}`` or ``{"error": ...}``. Each line of its input is a
+number of seconds; the answer is ``{"decisions": ..., "cpu_s": ..., "wall_s": ...}``. It stops at the end of input.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ WARM_UP_S = 0.2
 
 
 def cores() -> list[int]:
-    """The cores this process may use; none where the system does not say."""
+    """Return the cores this process may use; empty on systems that do not report them."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
 def pin(core: int) -> None:
-    """Keep to one core, where the system can."""
+    """Pin this process to one core, where the system supports it."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {core})
 
 
 def measure(work: Work, seconds: float, wall: bool) -> dict[str, float]:
-    """Work for so many seconds of CPU time, or of the clock on the wall."""
+    """Work for ``seconds`` of CPU time, or of wall-clock time if ``wall``."""
     clock: Callable[[], float] = time.perf_counter if wall else time.process_time
     decisions, cpu, started = 0, time.process_time(), time.perf_counter()
     until = clock() + seconds
@@ -42,21 +42,21 @@ def measure(work: Work, seconds: float, wall: bool) -> dict[str, float]:
 
 
 def start(factory: str) -> Started:
-    """Call ``module:function``."""
+    """Call the factory ``module:function`` and return the started case."""
     module, _, function = factory.partition(":")
     started: Started = getattr(importlib.import_module(module), function)()
     return started
 
 
 def own_output() -> TextIO:
-    """The standard output for answers alone: what libraries print goes to the standard error instead."""
+    """Reserve standard output for answers and redirect everything that libraries print to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return answers
 
 
 def main(argv: list[str]) -> int:
-    """Serve one contestant."""
+    """Serve measurements of one case."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.worker")
     parser.add_argument("factory")
     parser.add_argument("--core", type=int)
@@ -75,7 +75,7 @@ def main(argv: list[str]) -> int:
     except Unavailable as reason:
         answer({"error": str(reason)})
         return 1
-    except Exception as error:  # whatever a peer may raise: the driver reports it and goes on without
+    except Exception as error:  # any error of a library: the driver reports it and continues without the case
         answer({"error": f"{type(error).__name__}: {error}"})
         return 1
     answer({"ready": True, "note": started.note})

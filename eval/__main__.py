@@ -1,4 +1,4 @@
-"""``python -m eval arena ...`` from a checkout: the same as ``gunzi arena ...``."""
+"""Run ``gunzi`` commands from a checkout: ``python -m eval arena ...`` equals ``gunzi arena ...``."""
 
 import sys
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from benchmarks import page, peers, ratios, results
-from benchmarks.contestants import CONTESTANTS, Contestant
-from benchmarks.entrants_ours import RULES, observed_step, uniform
+from benchmarks.cases import CASES, Case
+from benchmarks.impl_ours import RULES, observed_step, uniform
 from benchmarks.loops import Started, Unavailable, aec_games
 from benchmarks.memory import array_bytes
 from benchmarks.ours import one_at_play, worlds_for
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(sys.executable)
 
 
-# Contestants that a worker process can start ----------------------------------------------------------
+# Cases that a worker process can start ---------------------------------------------------------------
 
 
 def idle() -> Started:
@@ -67,16 +67,16 @@ def dies() -> Started:
     return Started(work)
 
 
-def fake(function: str, **options: bool | int) -> Contestant:
-    return Contestant(function, function, f"{__name__}:{function}", wall=True, **options)  # type: ignore[arg-type]
+def fake(function: str, **options: bool | int) -> Case:
+    return Case(function, function, f"{__name__}:{function}", wall=True, **options)  # type: ignore[arg-type]
 
 
 # Ratios -----------------------------------------------------------------------------------------------
 
 
 def made_up() -> results.Section:
-    """Rates of two rounds for every contestant, the second round on a machine half as fast."""
-    entrants = {c.name: {"note": "made up", "rates": [1000.0, 500.0]} for c in CONTESTANTS}
+    """Rates of two rounds for every case, the second round on a machine half as fast."""
+    entrants = {c.name: {"note": "made up", "rates": [1000.0, 500.0]} for c in CASES}
     return {"machine": "m", "seconds": 1, "rounds": 2, "entrants": entrants, "memory": {"bytes": 2355.0}}
 
 
@@ -116,16 +116,16 @@ def test_table_says_what_is_missing_and_what_is_reached() -> None:
     assert lines["engine : OpenSpiel spades from Python"] == ["1.00", "1.00..1.00", "5", "10", "**no**"]
     assert lines["AEC `env()` : PettingZoo connect four `env()`"][-1] == "aim"
     assert lines["two worker processes : two loops apart"] == ["-", "-", "0.9", "0.97", "-"]
-    assert lines["memory a table with observation and mask, bytes"][-1] == "yes"
+    assert lines["memory per table with observation and mask, bytes"][-1] == "yes"
     missing = "\n".join(ratios.missing_lines(section))
     assert "not available: no workers" in missing and "rlcard-doudizhu: not run" in missing
     assert "not available: no workers" in ratios.rate_table(section)
 
 
-def test_rows_name_contestants() -> None:
-    names = {contestant.name for contestant in CONTESTANTS}
+def test_rows_name_cases() -> None:
+    names = {case.name for case in CASES}
     assert {name for found in ratios.ROWS for name in (found.ours, *found.theirs)} <= names
-    assert len(names) == len(CONTESTANTS)
+    assert len(names) == len(CASES)
 
 
 # Workers and the driver -------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_an_interpreter_that_is_not_there_is_reported() -> None:
 
 
 def test_one_of_ours_is_measured() -> None:
-    ours = next(contestant for contestant in CONTESTANTS if contestant.name == "aec-raw")
+    ours = next(case for case in CASES if case.name == "aec-raw")
     found = peers.run([ours], 0.05, 1, HERE)
     assert len(found["aec-raw"]["rates"]) == 1 and found["aec-raw"]["rates"][0] > 0
 

@@ -9,23 +9,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import contests, leaderboard, leaderboard_page, results
-from benchmarks.contests import Contest
+from benchmarks import leaderboard, leaderboard_page, pairings, results
+from benchmarks.pairings import Pairing
 from gunzi_agents import registry
 from gunzi_agents.uniform import Uniform
 from gunzi_env import starts
 from gunzi_env.rules import Rules
 from gunzi_eval.commands import arena
 
-FEW = (Contest("dalian", "greedy", "uniform", 6), Contest("dalian", "greedy@easy", "greedy", 4))
+FEW = (Pairing("dalian", "greedy", "uniform", 6), Pairing("dalian", "greedy@easy", "greedy", 4))
 
 
-def made_up(contest: Contest, share: float = 0.7, **changes: object) -> results.Section:
-    """A section of the results as if a contest had been played."""
+def made_up(pairing: Pairing, share: float = 0.7, **changes: object) -> results.Section:
+    """A section of the results as if a pairing had been played."""
     figures = {"mean": share, "low": share - 0.01, "high": share + 0.01}
     section = {
-        "rules": contest.rules, "rules_digest": Rules.preset(contest.rules).digest, "starts": starts.VERSION,
-        "seed": contests.SEED, "a": contest.a, "b": contest.b, "deals": contest.deals, "levels": figures,
+        "rules": pairing.rules, "rules_digest": Rules.preset(pairing.rules).digest, "starts": starts.VERSION,
+        "seed": pairings.SEED, "a": pairing.a, "b": pairing.b, "deals": pairing.deals, "levels": figures,
         "points": figures, "hands_won": figures, "bots": "0123", "cpu": {"seconds": 90.0, "hands": 40},
     }  # fmt: skip
     return section | changes
@@ -51,25 +51,25 @@ def test_page_is_what_the_results_give() -> None:
     agrees = leaderboard_page.page.render(text, sections, leaderboard_page.PARTS) == text
     assert agrees, "run python -m benchmarks.leaderboard_page"
     assert all(f"<!-- figures: {name} -->" in text for name in leaderboard_page.PARTS)
-    assert set(sections) <= {contest.name for contest in contests.CONTESTS} | {contests.COSTS}
+    assert set(sections) <= {pairing.name for pairing in pairings.PAIRINGS} | {pairings.COSTS}
 
 
-def test_contests_have_names_of_their_own_and_agents_that_exist() -> None:
-    assert len({contest.name for contest in contests.CONTESTS}) == len(contests.CONTESTS)
-    assert "dalian-search-expert" in {contest.name for contest in contests.CONTESTS}
-    for contest in contests.CONTESTS:
-        for name in (contest.a, contest.b):
-            assert registry.make(name, Rules.preset(contest.rules)).name == name
+def test_pairings_have_unique_names_and_agents_that_exist() -> None:
+    assert len({pairing.name for pairing in pairings.PAIRINGS}) == len(pairings.PAIRINGS)
+    assert "dalian-search-expert" in {pairing.name for pairing in pairings.PAIRINGS}
+    for pairing in pairings.PAIRINGS:
+        for name in (pairing.a, pairing.b):
+            assert registry.make(name, Rules.preset(pairing.rules)).name == name
 
 
 def test_a_row_has_its_figures() -> None:
-    ours = {contest.name: made_up(contest) for contest in contests.CONTESTS if contest.rules == "dalian"}
+    ours = {pairing.name: made_up(pairing) for pairing in pairings.PAIRINGS if pairing.rules == "dalian"}
     text = part("dalian", ours)
     row = cells(text, "`expert`", "`greedy`")
     assert row[2:] == ["20,000", "+0.700 [+0.690, +0.710]", "+0.7 [+0.7, +0.7]", "70.0 [69.0, 71.0]"]
-    assert f"{len(ours)} of {len(ours)} contests played" in text and "not played" not in text
-    assert Rules.preset("dalian").digest in text and f"version {starts.VERSION}, seed {contests.SEED}" in text
-    assert "sources 0123" in text
+    assert f"{len(ours)} of {len(ours)} pairings played" in text and "not played" not in text
+    assert Rules.preset("dalian").digest in text and f"version {starts.VERSION}, seed {pairings.SEED}" in text
+    assert "code: 0123." in text
     scale = text[text.index(" Elo ") :]
     assert cells(scale, "`uniform`")[1:] == ["0", "[0, 0]"]
     elo = {name: int(cells(scale, f"`{name}`")[1]) for name in ("greedy", "expert", "expert@easy")}
@@ -83,7 +83,7 @@ def test_a_row_has_its_figures() -> None:
     ids=lambda other: next(iter(other)),
 )
 def test_what_was_played_otherwise_does_not_count(other: dict[str, object]) -> None:
-    search = next(contest for contest in contests.CONTESTS if contest.name == "dalian-search-expert")
+    search = next(pairing for pairing in pairings.PAIRINGS if pairing.name == "dalian-search-expert")
     for changes, shown in (({}, "+0.700 [+0.690, +0.710]"), (other, "not played")):
         text = part("dalian", {search.name: made_up(search, **changes)})
         assert cells(text, "`search(expert, worlds=32)`", "`expert`")[3] == shown
@@ -93,7 +93,7 @@ def test_what_was_played_otherwise_does_not_count(other: dict[str, object]) -> N
 
 
 def test_bots_that_no_game_links_to_uniform_are_not_on_the_scale() -> None:
-    by_name = {contest.name: contest for contest in contests.CONTESTS}
+    by_name = {pairing.name: pairing for pairing in pairings.PAIRINGS}
     apart = made_up(by_name["dalian-expert-greedy"])
     assert "No rating" in part("dalian", {"dalian-expert-greedy": apart})
     some = ("dalian-greedy-uniform", "dalian-expert@easy-expert")
@@ -107,12 +107,12 @@ def test_bots_that_no_game_links_to_uniform_are_not_on_the_scale() -> None:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a page and without results, and two short contests."""
+    """A folder with a page and without results, and two short pairings."""
     page = tmp_path / "leaderboard.md"
     page.write_text("<!-- figures: dalian -->\n<!-- end -->\n<!-- figures: costs -->\n<!-- end -->\n")
     monkeypatch.setattr(leaderboard_page, "PAGE", page)
     monkeypatch.setattr(leaderboard_page, "RESULTS", tmp_path / "leaderboard.json")
-    monkeypatch.setattr(contests, "CONTESTS", FEW)
+    monkeypatch.setattr(pairings, "PAIRINGS", FEW)
     return tmp_path
 
 
@@ -126,14 +126,14 @@ def test_what_is_played_is_what_the_arena_finds(place: Path) -> None:
     rules = Rules.preset("dalian")
     names = (FEW[0].a, FEW[0].b)
     agents = (registry.make(names[0], rules), registry.make(names[1], rules))
-    pair = arena.measure(names, agents, rules, FEW[0].deals, contests.SEED).as_dict()
+    pair = arena.measure(names, agents, rules, FEW[0].deals, pairings.SEED).as_dict()
     assert all(section[key] == pair[key] for key in ("a", "b", "deals", "levels", "points", "hands_won"))
     assert section["cpu"]["hands"] == 2 * FEW[0].deals and section["cpu"]["seconds"] > 0
     text = leaderboard_page.PAGE.read_text()
-    assert "1 of 2 contests played" in text
+    assert "1 of 2 pairings played" in text
     assert cells(text, "`greedy@easy`", "`greedy`")[3:] == ["not played"] * 3
     assert run(place, "--only", FEW[1].name) == 0
-    assert "2 of 2 contests played" in leaderboard_page.PAGE.read_text()
+    assert "2 of 2 pairings played" in leaderboard_page.PAGE.read_text()
 
 
 def test_games_are_not_played_twice_unless_a_bot_has_changed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +150,7 @@ def test_games_are_not_played_twice_unless_a_bot_has_changed(place: Path, monkey
     assert len(list((place / "games").glob("*.jsonl"))) == 2
 
 
-def test_an_interrupted_contest_goes_on(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_pairing_resumes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of two deals; the run is stopped after two of three, and the figures are those of a whole run."""
 
     class Small(Uniform):
@@ -162,15 +162,15 @@ def test_an_interrupted_contest_goes_on(place: Path, monkeypatch: pytest.MonkeyP
             if Small.played == 6:  # both sides are reset before a block: in the third one
                 raise KeyboardInterrupt
 
-    contest = Contest("dalian", "small", "uniform", 6)
-    monkeypatch.setattr(contests, "CONTESTS", (contest,))
+    pairing = Pairing("dalian", "small", "uniform", 6)
+    monkeypatch.setattr(pairings, "PAIRINGS", (pairing,))
     monkeypatch.setattr(arena.run, "__defaults__", (lambda name, rules: Small(),))
-    assert run(place, "--only", contest.name) == 130
+    assert run(place, "--only", pairing.name) == 130
     assert not (place / "leaderboard.json").exists()
-    assert run(place, "--only", contest.name) == 0
-    section = results.load(place / "leaderboard.json")[contest.name]
+    assert run(place, "--only", pairing.name) == 0
+    section = results.load(place / "leaderboard.json")[pairing.name]
     assert section["cpu"]["hands"] == 2 * 2 < 2 * section["deals"]
-    whole = arena.measure(("small", "uniform"), (Small(), Small()), Rules.preset("dalian"), 6, contests.SEED)
+    whole = arena.measure(("small", "uniform"), (Small(), Small()), Rules.preset("dalian"), 6, pairings.SEED)
     assert section["levels"] == whole.as_dict()["levels"]
 
 
@@ -218,9 +218,9 @@ def test_the_cost_of_a_decision_is_that_of_the_bot(monkeypatch: pytest.MonkeyPat
 
 def test_costs_come_onto_the_page(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaderboard, "cost", lambda name, steps, repeats: float(len(name)))
-    assert run(place, "--only", contests.COSTS) == 0
+    assert run(place, "--only", pairings.COSTS) == 0
     text = leaderboard_page.PAGE.read_text()
-    assert cells(text, "`uniform`", "dalian")[2] == "7.0" and "0 of 2 contests played" in text
+    assert cells(text, "`uniform`", "dalian")[2] == "7.0" and "0 of 2 pairings played" in text
 
 
 def test_sources_change_with_code_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

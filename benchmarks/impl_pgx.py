@@ -1,4 +1,4 @@
-"""Pgx's bridge bidding, compiled for the CPU; run in the peers' virtual environment, where it may be missing."""
+"""Benchmark case of Pgx: bridge bidding on the CPU. Runs in the peers' virtual environment; Pgx is optional."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from benchmarks.loops import SEED, Started
 
 BATCH = 1024
 STEPS = 8
-"""In one compiled call."""
+"""Steps per compiled call."""
 _DEALS = 10_000
 
 
 def _environment() -> Any:
-    """The game over made-up double-dummy results of random deals: the values of the contracts cost no time."""
+    """Return the game with arbitrary double-dummy results for random deals. Their values do not affect the speed."""
     draws = np.random.default_rng(SEED)
     owners = draws.permuted(np.tile(np.repeat(np.arange(4), 13), (_DEALS, 1)), axis=1).reshape(_DEALS, 4, 13)
     keys = (owners * 4 ** np.arange(12, -1, -1)).sum(axis=-1)
@@ -30,7 +30,7 @@ def _environment() -> Any:
 
 
 def bridge_bidding() -> Started:
-    """Steps of a batch with automatic reset, the random policy compiled with them."""
+    """Start batched steps with automatic reset. The random policy is compiled together with the steps."""
     jax, jnp = importlib.import_module("jax"), importlib.import_module("jax.numpy")
     env = _environment()
     step = jax.vmap(importlib.import_module("pgx.experimental.wrappers").auto_reset(env.step, env.init))

@@ -1,6 +1,7 @@
-"""The peers' contestants, each by its fastest way that we found; run in the peers' virtual environment.
+"""Benchmark cases of other libraries, with the usual loop and with the fastest loop we found.
 
-None of these libraries is installed beside gunzi, so they are imported by name where they are used.
+They run in the peers' virtual environment. The libraries are not installed next to gunzi, so each is imported by name
+where it is used.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from benchmarks.loops import SEED, Started, Work, aec_games
 
 BRIDGE = "bridge(use_double_dummy_result=false)"
 ROLLOUTS = 500
-"""Random games a call into C++."""
+"""Random games per call into C++."""
 LENGTH_SAMPLE = 2000
 PGX_BATCH = 1024
 
@@ -31,14 +32,17 @@ def _open_spiel(work: Work, how: str) -> Started:
 
 
 def _deal(state: Any, draw: Any) -> None:
-    """Chance to the end: in the games used here its outcomes are equally likely and all come first."""
+    """Play all chance nodes. In the games used here they come first and their outcomes are equally likely."""
     while state.is_chance_node():
         outcomes = state.legal_actions()
         state.apply_action(outcomes[int(draw() * len(outcomes))])
 
 
 def _games(name: str) -> Work:
-    """Whole games, one a call. A finished game has no legal actions: that is cheaper to ask than whether it is over."""
+    """Return the tuned loop: one whole game per call.
+
+    A finished game has no legal actions, which is cheaper to test than ``is_terminal``.
+    """
     game, draw = _load(name), random.Random(SEED).random
 
     def work() -> int:
@@ -54,12 +58,12 @@ def _games(name: str) -> Work:
 
 
 def spades() -> Started:
-    """Spades from Python."""
+    """Start spades with the tuned loop."""
     return _open_spiel(_games("spades"), "tuned Python loop")
 
 
 def _plain_games(name: str, see: Callable[[Any, list[int]], None] | None = None) -> Work:
-    """Whole games by the usual loop: is it over, is it chance, and a numpy generator draws one of the legal actions."""
+    """Return the usual loop: ``is_terminal``, ``is_chance_node``, and a legal action drawn with a numpy generator."""
     game, draws = _load(name), np.random.default_rng(SEED)
 
     def work() -> int:
@@ -77,12 +81,12 @@ def _plain_games(name: str, see: Callable[[Any, list[int]], None] | None = None)
 
 
 def spades_plain() -> Started:
-    """Spades by the usual loop."""
+    """Start spades with the usual loop."""
     return _open_spiel(_plain_games("spades"), "the usual Python loop")
 
 
 def bridge_observed_plain() -> Started:
-    """Bridge by the usual loop, with OpenSpiel's own observer and a boolean mask, both numpy buffers."""
+    """Start bridge with the usual loop, OpenSpiel's observer and a boolean mask, both in numpy buffers."""
     game = _load(BRIDGE)
     observer = importlib.import_module("open_spiel.python.observation").make_observation(game)
     mask = np.zeros(game.num_distinct_actions(), np.bool_)
@@ -96,30 +100,30 @@ def bridge_observed_plain() -> Started:
 
 
 def bridge() -> Started:
-    """Bridge without double-dummy results, bidding and play, from Python."""
+    """Start bridge, bidding and card play, with the tuned loop."""
     return _open_spiel(_games(BRIDGE), "tuned Python loop")
 
 
 def hearts() -> Started:
-    """Hearts from Python."""
+    """Start hearts with the tuned loop."""
     return _open_spiel(_games("hearts"), "tuned Python loop")
 
 
 def dou_dizhu() -> Started:
-    """Dou dizhu from Python."""
+    """Start dou dizhu with the tuned loop."""
     return _open_spiel(_games("dou_dizhu"), "tuned Python loop")
 
 
 def bridge_observed() -> Started:
-    """Bridge with each decision's observation and legal mask in numpy buffers.
+    """Start bridge with the tuned loop and each decision's observation and mask in numpy buffers.
 
-    ``write_observation_tensor`` fills the buffer without a list in between; the mask is set from the legal actions
-    through a bytearray, which takes single bytes faster than a numpy array does.
+    ``write_observation_tensor`` fills the buffer without an intermediate list. The mask is written through a bytearray
+    because single-byte writes are faster there than in a numpy array.
     """
     game, draw = _load(BRIDGE), random.Random(SEED).random
     tensor = np.zeros(game.observation_tensor_size(), np.float32)
     flags = bytearray(game.num_distinct_actions())
-    mask = np.frombuffer(flags, np.bool_)  # what a learner would read
+    mask = np.frombuffer(flags, np.bool_)  # a numpy view of the bytearray, as a learner would read it
     clear = bytes(len(mask))
 
     def work() -> int:
@@ -140,9 +144,10 @@ def bridge_observed() -> Started:
 
 
 def _rollouts(name: str) -> Work:
-    """Random games in C++ from a dealt state: a search of one simulation evaluates its root by rollouts, no more.
+    """Return random games played in C++ from a dealt state.
 
-    Moves are the mean length of a game from that state, measured from Python, times the games.
+    An MCTS search with one simulation does nothing but evaluate its root with ``ROLLOUTS`` rollouts. The number of
+    decisions is the number of games times the mean game length from that state, measured in Python.
     """
     pyspiel, game, draw = importlib.import_module("pyspiel"), _load(name), random.Random(SEED).random
     dealt = game.new_initial_state()
@@ -166,12 +171,12 @@ def _rollouts(name: str) -> Work:
 
 
 def spades_rollouts() -> Started:
-    """Spades in C++."""
+    """Start C++ rollouts of spades."""
     return _open_spiel(_rollouts("spades"), "C++ rollouts from a dealt state")
 
 
 def bridge_rollouts() -> Started:
-    """Bridge in C++."""
+    """Start C++ rollouts of bridge."""
     return _open_spiel(_rollouts(BRIDGE), "C++ rollouts from a dealt state")
 
 
@@ -181,22 +186,22 @@ def _pettingzoo(module: str, maker: str) -> Started:
 
 
 def connect_four_env() -> Started:
-    """PettingZoo's connect four in its wrappers."""
+    """Start PettingZoo's connect four with its wrappers."""
     return _pettingzoo("connect_four_v3", "env")
 
 
 def connect_four_raw_env() -> Started:
-    """PettingZoo's connect four without wrappers."""
+    """Start PettingZoo's connect four without wrappers."""
     return _pettingzoo("connect_four_v3", "raw_env")
 
 
 def texas_holdem_env() -> Started:
-    """PettingZoo's limit hold'em in its wrappers."""
+    """Start PettingZoo's limit hold'em with its wrappers."""
     return _pettingzoo("texas_holdem_v4", "env")
 
 
 def rlcard_doudizhu() -> Started:
-    """RLCard's dou dizhu: ``env.step`` with an action number, which includes the next observation."""
+    """Start RLCard's dou dizhu: ``env.step`` with an action id. The step returns the next observation."""
     env = importlib.import_module("rlcard").make("doudizhu", config={"seed": SEED})
     draw = random.Random(SEED).random
 

@@ -1,4 +1,4 @@
-"""Our contestants; each function starts one (see :mod:`benchmarks.contestants`)."""
+"""Benchmark cases of gunzi. Each public factory function starts one (see :mod:`benchmarks.cases`)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ ENGINE_SIZES = (16384, 65536, 131072)
 OBSERVED_SIZES = (1024, 4096, 16384, 65536)
 TRIAL_S = 0.3
 SHARED_TABLES = 65536
-"""Tables of the two worker processes together, and of the two loops together: both are fastest about there."""
+"""Total number of tables of the two worker processes, and of the two loops. Both are fastest near this size."""
 
 
 def uniform(vector: VectorEnv, draws: np.random.Generator) -> npt.NDArray[np.int32]:
-    """A uniform random legal action of each table, ``int32[N]``."""
+    """Draw a uniform random legal action for each table, ``int32[N]``."""
     space, legal = actions.space(vector.rules), vector.legal_words
     counts = space.count(legal)
     return space.pick(legal, (draws.random(len(legal), np.float32) * counts).astype(np.uint8))
 
 
 def observed_step(rules: Rules, num: int) -> Work:
-    """A step of N tables with the full observation ``uint8`` and the mask ``bool`` in buffers that are ours."""
+    """Return a step of N tables that also fills buffers with observations (``uint8``) and masks (``bool``)."""
     runner = Runner(rules, num, SEED)
     tables = runner.tables
     seen = np.empty((num, observe.size(rules)), np.uint8)
@@ -45,12 +45,12 @@ def observed_step(rules: Rules, num: int) -> Work:
 
 
 def engine_step(rules: Rules, num: int) -> Work:
-    """A step of N tables, legality and dealing included."""
+    """Return a step of N tables, including legal actions and dealing."""
     return Runner(rules, num, SEED).step
 
 
 def best_size(make: Callable[[Rules, int], Work], sizes: tuple[int, ...]) -> Started:
-    """The work at the N that is fastest in a short trial here."""
+    """Start the work at the N that is fastest in a short trial on this machine."""
     rules = load_rules(RULES)
 
     def rate(num: int) -> float:
@@ -64,22 +64,22 @@ def best_size(make: Callable[[Rules, int], Work], sizes: tuple[int, ...]) -> Sta
 
 
 def engine() -> Started:
-    """The engine alone."""
+    """Start the engine alone."""
     return best_size(engine_step, ENGINE_SIZES)
 
 
 def observed() -> Started:
-    """The engine with observations and masks."""
+    """Start the engine with observations and masks."""
     return best_size(observed_step, OBSERVED_SIZES)
 
 
 def env() -> Started:
-    """PettingZoo's AEC environment in its wrappers."""
+    """Start gunzi's AEC environment with the PettingZoo wrappers."""
     return Started(aec_games(aec.env(rules=RULES)), "N = 1")
 
 
 def raw_env() -> Started:
-    """The AEC environment without wrappers."""
+    """Start gunzi's AEC environment without wrappers."""
     return Started(aec_games(aec.raw_env(rules=RULES)), "N = 1")
 
 
@@ -89,8 +89,8 @@ def _vector_loop(num: int, **options: Any) -> Started:
     except TypeError as error:
         raise Unavailable(f"not available: {error}") from None
     vector.reset()
-    # Tables in all phases of a hand, as in long use: otherwise both sides would go through the phases in waves. The
-    # runner's stand in the order of their phases: mixed, or a worker's share of them would go in waves, too.
+    # Start from tables in all phases of a hand, the steady state; tables that start together go through the phases in
+    # lockstep. The Runner orders its tables by phase, so shuffle them: each worker needs a mixture as well.
     tables = Runner(vector.rules, num, SEED).tables
     vector.set_state(tables.select(np.random.default_rng(SEED).permutation(num)).save())
     draws = np.random.default_rng(SEED)
@@ -103,10 +103,10 @@ def _vector_loop(num: int, **options: Any) -> Started:
 
 
 def independent_loop() -> Started:
-    """One of two loops that know nothing of each other."""
+    """Start one of two independent loops."""
     return _vector_loop(SHARED_TABLES // 2)
 
 
 def two_workers() -> Started:
-    """One loop over two worker processes."""
+    """Start one loop over two worker processes."""
     return _vector_loop(SHARED_TABLES, num_workers=2)

@@ -1,4 +1,4 @@
-"""Who is measured, in the order of a round: those that are compared stand next to each other."""
+"""Benchmark cases in the order of a round. Cases that are compared with each other are adjacent."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Contestant:
-    """One line of the benchmark."""
+class Case:
+    """One line of the benchmark table."""
 
     name: str
     label: str
     factory: str
-    """``module:function`` that starts it, see :mod:`benchmarks.worker`."""
+    """``module:function`` that returns a ``Started``; see :mod:`benchmarks.worker`."""
     ours: bool = False
     processes: int = 1
-    """Started so often, each on a core of its own, and their rates added."""
+    """Number of processes, each pinned to its own core. Their rates are added."""
     pinned: bool = True
     compiled: bool = True
-    """Ours by numba; without it where it is not to be used."""
+    """Whether gunzi uses its numba kernels. No effect on other libraries."""
     wall: bool = False
-    """Measured by the clock on the wall, for what runs on two cores; by CPU time otherwise."""
+    """Measure by wall-clock time, for cases that use two cores, instead of CPU time."""
 
 
-def _ours(name: str, label: str, function: str, **options: bool | int) -> Contestant:
-    return Contestant(name, label, f"benchmarks.entrants_ours:{function}", ours=True, **options)  # type: ignore[arg-type]
+def _ours(name: str, label: str, function: str, **options: bool | int) -> Case:
+    return Case(name, label, f"benchmarks.impl_ours:{function}", ours=True, **options)  # type: ignore[arg-type]
 
 
-def _theirs(name: str, label: str, function: str) -> Contestant:
-    return Contestant(name, label, f"benchmarks.entrants_theirs:{function}")
+def _theirs(name: str, label: str, function: str) -> Case:
+    return Case(name, label, f"benchmarks.impl_theirs:{function}")
 
 
-CONTESTANTS = (
+CASES = (
     _ours("engine", "gunzi, engine", "engine"),
     _ours("engine-numpy", "gunzi, engine, without numba", "engine", compiled=False),
     _theirs("openspiel-spades-plain", "OpenSpiel, spades from Python", "spades_plain"),
@@ -52,9 +52,9 @@ CONTESTANTS = (
     _theirs("connect-four-raw", "PettingZoo, connect four `raw_env()`", "connect_four_raw_env"),
     _theirs("rlcard-doudizhu", "RLCard, dou dizhu `env.step`", "rlcard_doudizhu"),
     _theirs("texas-holdem", "PettingZoo, limit hold'em `env()`", "texas_holdem_env"),
-    Contestant("pgx-bridge", "Pgx, bridge bidding", "benchmarks.entrants_pgx:bridge_bidding"),
+    Case("pgx-bridge", "Pgx, bridge bidding", "benchmarks.impl_pgx:bridge_bidding"),
     _ours("two-workers", "gunzi, `VectorEnv` over two worker processes", "two_workers", pinned=False, wall=True),
     _ours("two-loops", "gunzi, two `VectorEnv` loops apart", "independent_loop", processes=2, wall=True),
 )
 
-LABELS = {contestant.name: contestant.label for contestant in CONTESTANTS}
+LABELS = {case.name: case.label for case in CASES}
