@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_agents.base import Agent
+from gunzi_agents.playing import ask
 from gunzi_env import engine, observe
 from gunzi_env.keys import mix
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
-from gunzi_eval.matches.duplicate import MAX_HANDS, ask
+from gunzi_eval.matches.duplicate import MAX_HANDS
 
 
 @dataclass

@@ -7,6 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from gunzi_agents.playing import AgentFault
 from gunzi_agents.uniform import Uniform, choose
 from gunzi_env import engine, observe
 from gunzi_env.chapters.deal import deck_of_draw
@@ -14,7 +15,7 @@ from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval.matches import duplicate
-from gunzi_eval.matches.duplicate import AgentFault, blocks, hands_of_block, play, play_hands, play_matches
+from gunzi_eval.matches.duplicate import blocks, hands_of_block, play, play_hands, play_matches
 from gunzi_eval.matches.hands import Figures, Hands
 
 RULES = Rules.preset("dalian")

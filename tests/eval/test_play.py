@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gunzi_agents.playing import decide
 from gunzi_agents.uniform import Uniform
 from gunzi_env import engine, position, record
 from gunzi_env.rules import Rules
@@ -16,7 +17,6 @@ from gunzi_env.tables import Phase, Tables
 from gunzi_eval.commands import play
 from gunzi_eval.commands.demo import deal
 from gunzi_eval.commands.play import PlayConfig, Quit, Session, question
-from gunzi_eval.matches.duplicate import decide
 from gunzi_eval.table.human_input import CHOICES, Refused, _tried, actions_of, legal_names
 
 

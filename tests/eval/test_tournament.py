@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from gunzi_agents.mixed import Mixed, weak
+from gunzi_agents.playing import identity
 from gunzi_agents.search import Search
 from gunzi_agents.uniform import Uniform
 from gunzi_env import cli
@@ -23,7 +24,7 @@ from gunzi_env.rules import Rules
 from gunzi_eval.commands import arena
 from gunzi_eval.commands.arena import Arena
 from gunzi_eval.matches import tournament
-from gunzi_eval.matches.workers import Alone, Games, Player, Setting, Task, identity
+from gunzi_eval.matches.workers import Alone, Games, Player, Setting, Task
 from gunzi_eval.stats.intervals import student
 from tests import odd_agents
 from tests.mirror import mirrored

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from gunzi_agents.base import Agent
+from gunzi_agents.playing import decide
 from gunzi_agents.uniform import Uniform
 from gunzi_env import observe, record, rulebook
 from gunzi_env.cards import rank_name
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, Phase, Tables
 from gunzi_eval.commands.demo import deal
-from gunzi_eval.matches.duplicate import decide
 from gunzi_eval.table.narrator import Event, Narrator, Note, Play, Trick
 from gunzi_eval.table.outcome import Outcome, cards_text
 from gunzi_eval.table.terminal import Painter, hand_lines

@@ -21,6 +21,7 @@ from tyro.conf import Positional
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
+from gunzi_agents.playing import identity
 from gunzi_env.cli.options import (
     UsageError,
     check_range,
@@ -37,7 +38,7 @@ from gunzi_eval.matches import duplicate, report, tournament
 from gunzi_eval.matches.figures import Pair, as_csv, as_json
 from gunzi_eval.matches.games_file import GamesFile
 from gunzi_eval.matches.tournament import Pairing, Plan
-from gunzi_eval.matches.workers import Alone, Games, Player, Pool, Setting, Task, WorkerLost, identity
+from gunzi_eval.matches.workers import Alone, Games, Player, Pool, Setting, Task, WorkerLost
 from gunzi_eval.stats.intervals import Method, bootstrap, figure, student_interval
 
 MAX_DEALS = 10_000_000
@@ -93,7 +94,7 @@ def measure(
     """Play one pair and reduce its deals to means with intervals.
 
     Raises:
-        gunzi_eval.matches.duplicate.AgentFault: an agent crashed or played an illegal action.
+        gunzi_agents.playing.AgentFault: an agent crashed or played an illegal action.
     """
     hands = duplicate.play_hands(agents, rules, deals, seed, progress)
     won = duplicate.play_matches(agents, rules, matches, seed, progress) if matches else None

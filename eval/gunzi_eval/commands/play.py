@@ -14,13 +14,13 @@ import numpy as np
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
+from gunzi_agents.playing import decide
 from gunzi_env import engine, observe
 from gunzi_env.cards import format_cards
 from gunzi_env.cli.options import check_range, check_seed, check_writable, checked_rules, parse, say_next, write_whole
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Phase, Tables
-from gunzi_eval.matches.duplicate import decide
 from gunzi_eval.table.human_input import CHOICES, Refused, actions_of, aside, legal_names, suit_word, trump_of
 from gunzi_eval.table.narrator import Event, Narrator
 from gunzi_eval.table.terminal import Painter, hand_lines, result, show

@@ -21,12 +21,13 @@ from tyro.conf import Positional
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
+from gunzi_agents.playing import ask
 from gunzi_env import engine, observe, starts
 from gunzi_env.cli.options import UsageError, check_range, check_seed, check_writable, tyro_errors, write_whole
 from gunzi_env.keys import mix
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
-from gunzi_eval.matches.duplicate import MAX_HANDS, ask
+from gunzi_eval.matches.duplicate import MAX_HANDS
 
 BLOCK = 2048
 """Matches played side by side; a part of the result, since it names the tables."""
@@ -57,7 +58,7 @@ def measure(rules: Rules, agent: Agent, matches: int, seed: int) -> dict[str, An
     """How often each state began a hand in ``matches`` matches, as :func:`gunzi_env.starts.document` writes it.
 
     Raises:
-        gunzi_eval.matches.duplicate.AgentFault: the agent crashed or played an illegal action.
+        gunzi_agents.playing.AgentFault: the agent crashed or played an illegal action.
         RuntimeError: a match did not end.
     """
     met: Counter[State] = Counter()

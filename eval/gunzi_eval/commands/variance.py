@@ -95,7 +95,7 @@ def measure(
     """The worth of each design for each figure.
 
     Raises:
-        gunzi_eval.matches.duplicate.AgentFault: an agent crashed or played an illegal action.
+        gunzi_agents.playing.AgentFault: an agent crashed or played an illegal action.
     """
     hands = duplicate.play_hands(agents, rules, deals, seed, progress, rotations=duplicate.ROTATIONS)
     lucky = luck(rules, reference, deals, seed)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
+from gunzi_agents.playing import identity
 from gunzi_env import cli
 from gunzi_env.rules import Rules
 from gunzi_eval.matches import duplicate
@@ -84,24 +85,6 @@ class Setting:
     """Importable by name, for the other processes."""
     identities: dict[str, str] = field(default_factory=dict)
     """By agent: what :func:`identity` must give."""
-
-
-def identity(agent: Agent) -> str:
-    """What an agent is, beyond its name: its own ``identity`` (:class:`gunzi_agents.base.Agent`) and those of the
-    agents that it is made of."""
-    return " ".join(_identities(agent, set()))
-
-
-def _identities(thing: object, met: set[int]) -> list[str]:
-    if id(thing) in met:
-        return []
-    met.add(id(thing))
-    if isinstance(thing, list | tuple):
-        return [text for part in thing for text in _identities(part, met)]
-    if not (hasattr(thing, "act") and hasattr(thing, "reset")):
-        return []
-    own = str(getattr(thing, "identity", ""))
-    return [own] * bool(own) + _identities(list(getattr(thing, "__dict__", {}).values()), met)
 
 
 class Player:

@@ -69,7 +69,7 @@ def play(rules: Rules, agent: Agent, hands: int, seed: int) -> Hands:
     (:mod:`gunzi_env.starts`), that of the third uniformly, so that rare states are met.
 
     Raises:
-        gunzi_eval.matches.duplicate.AgentFault: the agent crashed or played an illegal action.
+        gunzi_agents.playing.AgentFault: the agent crashed or played an illegal action.
     """
     parts = [
         _play_block(rules, agent, np.arange(first, min(first + BLOCK, hands), dtype=np.uint64), seed)

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_agents.base import Agent
+from gunzi_agents.playing import ask
 from gunzi_agents.search import Appraiser, Search
 from gunzi_env import observe
 from gunzi_env.observe import View
 from gunzi_env.tables import Tables
-from gunzi_eval.matches.duplicate import ask
 from gunzi_eval.stats.intervals import Interval, student
 
 BEST = 5
@@ -55,7 +55,7 @@ def choices(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64]) -> npt.N
     """The agent's action at each of N tables, int32[N], for ``keys uint64[N]``.
 
     Raises:
-        gunzi_eval.matches.duplicate.AgentFault: it crashed or answered what is not legal.
+        gunzi_agents.playing.AgentFault: it crashed or answered what is not legal.
     """
     everywhere = np.arange(tables.num)
     agent.reset()

@@ -24,9 +24,9 @@ from gunzi_agents import registry
 from gunzi_agents.base import AgentError
 from gunzi_agents.checkpoint import FOLDER, CheckpointError, listing, require, sweep
 from gunzi_agents.checkpoint import load as load_checkpoint
+from gunzi_agents.playing import AgentFault
 from gunzi_env.cli.options import UsageError, tyro_errors
 from gunzi_env.rules import Rules, load_rules
-from gunzi_eval.matches.duplicate import AgentFault
 from gunzi_train import config as configuration
 from gunzi_train import folder as folders
 from gunzi_train.config import Config, ConfigError

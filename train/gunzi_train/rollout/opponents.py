@@ -10,11 +10,10 @@ import torch
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_agents.networks import ActorCritic
+from gunzi_agents.playing import AgentFault, ask, identity
 from gunzi_env.chapters.deal import deal_key
 from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
-from gunzi_eval.matches.duplicate import AgentFault, ask
-from gunzi_eval.matches.workers import identity
 from gunzi_train.config import Config
 from gunzi_train.errors import OpponentFault
 from gunzi_train.rollout.collector import Collector

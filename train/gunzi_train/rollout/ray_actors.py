@@ -25,7 +25,7 @@ from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from gunzi_agents import registry
 from gunzi_agents.networks import ActorCritic, from_arrays, to_arrays
-from gunzi_eval.matches.workers import identity
+from gunzi_agents.playing import identity
 from gunzi_train.device import bf16_is_faster, settle_torch
 from gunzi_train.errors import Interrupted, OpponentFault, TrainingError, WorkerLost
 from gunzi_train.plan import Plan

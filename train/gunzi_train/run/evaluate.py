@@ -15,8 +15,9 @@ from gunzi_agents.base import AgentError
 from gunzi_agents.checkpoint import CheckpointError
 from gunzi_agents.networks import ActorCritic
 from gunzi_agents.neural import NeuralAgent
+from gunzi_agents.playing import AgentFault
 from gunzi_env.rules import Rules
-from gunzi_eval.matches.duplicate import AgentFault, hands_of_block
+from gunzi_eval.matches.duplicate import hands_of_block
 from gunzi_eval.stats.intervals import Interval, mean_interval, share_interval
 from gunzi_train.errors import FaultElsewhere, Interrupted
 from gunzi_train.group import Group
