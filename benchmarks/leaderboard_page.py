@@ -12,7 +12,7 @@ from functools import partial
 from benchmarks import page, pairings, results
 from benchmarks.pairings import COSTS, MEASURED, SEED, Pairing
 from benchmarks.results import Section, table
-from gunzi_env import starts
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_eval.commands.rating import fit_text, interval
 from gunzi_eval.stats.bradley_terry import Meeting, connected, fit

@@ -26,11 +26,12 @@ from gymnasium.utils import seeding
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from gunzi_env import engine, observe, position, record, render, starts
+from gunzi_env import engine, observe, position, record, render
 from gunzi_env.cards import parse_cards
 from gunzi_env.chapters.deal import draw_of_deck, start_keys
 from gunzi_env.engine import IllegalAction
 from gunzi_env.observe import View
+from gunzi_env.published import starts
 from gunzi_env.rewards import Episode, Reward, check_episode, team_rewards
 from gunzi_env.rulebook import ONE_TABLE, parse_level
 from gunzi_env.rules import Rules, load_rules

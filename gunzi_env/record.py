@@ -23,11 +23,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import engine, starts
+from gunzi_env import engine
 from gunzi_env.cards import format_cards, parse_cards
 from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, shuffle
 from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import U64
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules, RulesError
 from gunzi_env.tables import NOBODY, Phase, Tables
 

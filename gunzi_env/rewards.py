@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import equity
+from gunzi_env.published import equity
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Index, Tables
 
@@ -36,7 +36,7 @@ def team_rewards(t: Tables, g: Index, reward: Reward, deal_value: float) -> Rewa
 
     ``levels``: levels gained less those lost (before R9.2), and ``deal_value`` to the side that deals next.
     ``points``: (S - take) / take for the attackers, at most 1. ``match``: 1 for a match won, -1 for one lost.
-    ``equity``: by how much the hand changed the chance to win the match, see :func:`gunzi_env.equity.gained`.
+    ``equity``: by how much the hand changed the chance to win the match, see :func:`gunzi_env.published.equity.gained`.
     """
     if reward == "equity":
         return equity.gained(t, g).astype(np.float32)

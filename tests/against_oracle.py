@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import actions, engine, starts
+from gunzi_env import actions, engine
 from gunzi_env.chapters.deal import deck_of_draw, shuffle, start_keys
 from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import U64, minus, to_counts
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, PENDING, PLAYED, STOCK, Phase, Tables
 from gunzi_env.testing import Case, LawBroken, random_actions

@@ -15,7 +15,8 @@ import pytest
 from gunzi_agents import checkpoint, registry
 from gunzi_agents.base import AgentError
 from gunzi_agents.checkpoint import CheckpointError
-from gunzi_env import Rules, VectorEnv, cli, equity, record
+from gunzi_env import Rules, VectorEnv, cli, record
+from gunzi_env.published import equity
 from gunzi_env.tables import Tables
 from gunzi_env.testing.case import Case
 from gunzi_train import folder

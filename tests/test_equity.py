@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gunzi_env import Rules, VectorEnv, equity, raw_env
+from gunzi_env import Rules, VectorEnv, raw_env
 from gunzi_env.keys import mix
+from gunzi_env.published import equity
 from gunzi_env.rules import RulesError
 from gunzi_env.tables import NOBODY
 from gunzi_env.testing import random_actions

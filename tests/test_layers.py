@@ -30,7 +30,7 @@ LAYERS: list[set[str]] = [
     {"gunzi_env.engine"},
     {"gunzi_env.views"},
     {"gunzi_env.observe"},
-    {"gunzi_env.starts", "gunzi_env.equity", "gunzi_env.rulebook"},
+    {"gunzi_env.published", "gunzi_env.rulebook"},
     {"gunzi_env.rewards", "gunzi_env.position", "gunzi_env.record", "gunzi_env.render", "gunzi_env.resample"},
     {"gunzi_env.vector", "gunzi_env.testing", "gunzi_env.aec"},
     {"gunzi_env", "gunzi_env.cli"},

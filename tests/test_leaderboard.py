@@ -13,7 +13,7 @@ from benchmarks import leaderboard, leaderboard_page, pairings, results
 from benchmarks.pairings import Pairing
 from gunzi_agents import registry
 from gunzi_agents.uniform import Uniform
-from gunzi_env import starts
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_eval.commands import arena
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gunzi_env import engine, planes, starts
+from gunzi_env import engine, planes
 from gunzi_env.cards import parse_cards
 from gunzi_env.chapters.deal import start_keys
 from gunzi_env.order import to_slots
 from gunzi_env.planes import bits
 from gunzi_env.position import PositionError, format_position, parse, play_actions, setup
+from gunzi_env.published import starts
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.rules import Rules, RulesError
 from gunzi_env.tables import HAND, KITTY, PENDING, PLAYED, STOCK, Phase, Tables

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from gunzi_env import engine, record, starts
+from gunzi_env import engine, record
 from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, start_keys
 from gunzi_env.planes import bits
+from gunzi_env.published import starts
 from gunzi_env.record import HandRecord, Record, Recorder, RecordError, parse, replay, replay_hand, write
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.rules import Rules

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gunzi_env import Rules, starts
+from gunzi_env import Rules
+from gunzi_env.published import starts
 from gunzi_env.rules import RulesError
 
 

@@ -16,7 +16,7 @@ from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, start_keys
 from gunzi_env.keys import mix
 from gunzi_env.order import PROVISIONAL_TRUMP, TRUMP
 from gunzi_env.planes import U64
-from gunzi_env.starts import sample
+from gunzi_env.published.starts import sample
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
 from gunzi_env.testing import random_actions
 from tests.worlds import ONE, turned

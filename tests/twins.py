@@ -11,12 +11,13 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import Rules, engine, planes, starts
+from gunzi_env import Rules, engine, planes
 from gunzi_env.cards import SMALL_JOKER, rank_of
 from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, reveal, start_keys
 from gunzi_env.engine import IllegalAction
 from gunzi_env.order import JOKERS
 from gunzi_env.planes import Words
+from gunzi_env.published import starts
 from gunzi_env.tables import KITTY, PENDING, PLAYED, Phase, Tables
 from gunzi_eval.table.narrator import Event, Narrator
 from tests.worlds import ONE, Leak, differences, sent

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gunzi_env import Rules, engine, observe, planes, render, starts
+from gunzi_env import Rules, engine, observe, planes, render
 from gunzi_env.aec import AGENTS, raw_env
 from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, reveal, start_keys
 from gunzi_env.chapters.tribute import giveable_mask
 from gunzi_env.order import JOKERS, PROVISIONAL_TRUMP
 from gunzi_env.planes import U64
+from gunzi_env.published import starts
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
 from gunzi_env.testing import random_actions
 from gunzi_env.views import schema

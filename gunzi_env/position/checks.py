@@ -51,7 +51,7 @@ def check_seats(**seats: int | None) -> None:
 
 
 def check_numbers(rules: Rules, score: int, blood: int) -> None:
-    """R8.4; and whole numbers, of which :func:`gunzi_env.starts.check` knows how much blood can be owed."""
+    """R8.4; and whole numbers, of which :func:`gunzi_env.published.starts.check` knows how much blood can be owed."""
     if not _is_whole(score) or score % 5 or not 0 <= score <= rules.max_score:
         raise PositionError(f"score is {score!r}: it must be a multiple of 5 within 0..{rules.max_score} (R8.4)")
     if not _is_whole(blood):

@@ -28,13 +28,14 @@ from typing import Any
 
 import numpy as np
 
-from gunzi_env import engine, order, planes, starts
+from gunzi_env import engine, order, planes
 from gunzi_env.cards import parse_cards, parse_suit
 from gunzi_env.chapters import bidding, kitty
 from gunzi_env.position import checks as checks
 from gunzi_env.position.checks import BIDDING, EXCHANGED, PHASES, PLAYING
 from gunzi_env.position.knowledge import mark_bid, mark_lacks, mark_shown
 from gunzi_env.position.text import KEYS, PositionError, format_position
+from gunzi_env.published import starts
 from gunzi_env.rulebook import ONE_TABLE, Source, cards_planes, cards_text, parse_level
 from gunzi_env.rules import RulesError, load_rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gunzi_env import engine, starts
+from gunzi_env import engine
 from gunzi_env.planes import U64
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Tables
 

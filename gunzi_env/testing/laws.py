@@ -22,12 +22,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import engine, observe, planes, starts
+from gunzi_env import engine, observe, planes
 from gunzi_env.chapters.deal import start_keys
 from gunzi_env.engine import IllegalAction
 from gunzi_env.keys import mix
 from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import FULL, U64, bits
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, PENDING, PLAYED, STOCK, Phase, Tables
 from gunzi_env.testing.case import Case, LawBroken

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import engine, observe, starts
+from gunzi_env import engine, observe
 from gunzi_env.chapters.deal import start_keys
 from gunzi_env.engine import IllegalAction
 from gunzi_env.planes import U64, Words
+from gunzi_env.published import starts
 from gunzi_env.rewards import Episode, Reward, Rewards, team_rewards
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Flags, Index, Int8, Int16, Phase, Tables

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gunzi_agents import registry
-from gunzi_env import starts
 from gunzi_env.cli.options import UsageError
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_eval.commands import starts as starts_command
 
@@ -45,7 +45,7 @@ def test_refuses_an_unknown_preset(tmp_path: Path) -> None:
 @pytest.mark.parametrize("preset", Rules.presets())
 def test_the_published_files_are_made_by_greedy_under_these_rules(preset: str) -> None:
     rules = Rules.preset(preset)
-    path = Path(starts.__file__).parent / "data" / "starts" / f"{preset}.json"
+    path = Path(starts.__file__).parents[1] / "data" / "starts" / f"{preset}.json"
     document = json.loads(path.read_text("utf-8"))
     assert (document["preset"], document["rules"]) == (preset, rules.digest)
     assert "of greedy, seed" in document["source"]

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from gunzi_agents.uniform import Uniform
-from gunzi_env import Rules, equity
+from gunzi_env import Rules
 from gunzi_env.cli.options import UsageError
+from gunzi_env.published import equity
 from gunzi_env.rulebook import settle
 from gunzi_eval.commands import equity as equity_command
 from gunzi_eval.stats import match_equity
@@ -90,7 +91,7 @@ def test_hands_are_pooled_by_blood_and_by_what_the_level_card_is_worth() -> None
 
 @pytest.mark.parametrize("preset", Rules.presets())
 def test_shipped_tables_are_of_this_version_and_command(preset: str) -> None:
-    path = Path(equity.__file__).parent / "data" / "equity" / f"{preset}.json"
+    path = Path(equity.__file__).parents[1] / "data" / "equity" / f"{preset}.json"
     document = json.loads(path.read_text("utf-8"))
     assert (document["preset"], document["rules"]) == (preset, Rules.preset(preset).digest)
     assert document["source"].endswith("hands of greedy, seed 1")

@@ -12,9 +12,10 @@ import numpy as np
 
 from gunzi_agents import registry
 from gunzi_agents.playing import decide
-from gunzi_env import engine, starts
+from gunzi_env import engine
 from gunzi_env.chapters.deal import start_keys
 from gunzi_env.cli.options import check_seed, check_writable, checked_rules, parse, say_next, write_whole
+from gunzi_env.published import starts
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables

@@ -1,7 +1,7 @@
 """The match-equity table: the chance to win the match from levels, dealer and blood, made and checked here.
 
 The table is printed from the dealers' view; ``--make`` plays hands and writes the file that ``reward="equity"`` reads
-(:mod:`gunzi_env.equity`); ``--check`` plays matches to their ends and holds the winners against the table.
+(:mod:`gunzi_env.published.equity`); ``--check`` plays matches to their ends and holds the winners against the table.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
-from gunzi_env import engine, equity, starts
+from gunzi_env import engine
 from gunzi_env.cards import rank_name
 from gunzi_env.cli.options import (
     UsageError,
@@ -31,6 +31,7 @@ from gunzi_env.cli.options import (
     write_whole,
 )
 from gunzi_env.keys import mix
+from gunzi_env.published import equity, starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Tables
 from gunzi_eval.playing import Sitting
@@ -111,7 +112,7 @@ def calibrate(predicted: npt.NDArray[np.float64], won: npt.NDArray[np.float64]) 
 def play_on(
     rules: Rules, agent: Agent, matches: int, seed: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Matches from states as they occur (:mod:`gunzi_env.starts`) to their ends.
+    """Matches from states as they occur (:mod:`gunzi_env.published.starts`) to their ends.
 
     Returns:
         What the table predicts for the side that deals first, and 1 where it won, else 0: ``float64[matches]`` each.

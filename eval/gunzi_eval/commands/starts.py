@@ -1,8 +1,8 @@
 """Make the files of start states that single hands are drawn from, out of whole matches of ``greedy``.
 
-A file ``gunzi_env/data/starts/PRESET.json`` lists how often a hand began with each state: first hand of a match or
-not, levels of the dealers and of the attackers, blood owed (see :mod:`gunzi_env.starts`). Every match counted is played
-to its end: with matches cut off, the states that only long matches reach would be too rare.
+A file ``gunzi_env/data/starts/PRESET.json`` lists how often a hand began with each state: first hand of a match or not,
+levels of the dealers and of the attackers, blood owed (see :mod:`gunzi_env.published.starts`). Every match counted is
+played to its end: with matches cut off, the states that only long matches reach would be too rare.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from tyro.conf import Positional
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_agents.playing import ask
-from gunzi_env import engine, observe, starts
+from gunzi_env import engine, observe
 from gunzi_env.cli.options import UsageError, check_range, check_seed, check_writable, tyro_errors, write_whole
 from gunzi_env.keys import mix
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
 from gunzi_eval.matches.duplicate import MAX_HANDS
@@ -55,7 +56,7 @@ class Starts:
 
 
 def measure(rules: Rules, agent: Agent, matches: int, seed: int) -> dict[str, Any]:
-    """How often each state began a hand in ``matches`` matches, as :func:`gunzi_env.starts.document` writes it.
+    """Count the states that began a hand in ``matches`` matches, see :func:`gunzi_env.published.starts.document`.
 
     Raises:
         gunzi_agents.playing.AgentFault: the agent crashed or played an illegal action.

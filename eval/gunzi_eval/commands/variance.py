@@ -18,7 +18,7 @@ from tyro.conf import Positional
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
-from gunzi_env import engine, starts
+from gunzi_env import engine
 from gunzi_env.chapters.deal import start_keys
 from gunzi_env.cli.options import (
     UsageError,
@@ -31,6 +31,7 @@ from gunzi_env.cli.options import (
     write_whole,
 )
 from gunzi_env.keys import mix
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Tables
 from gunzi_eval.matches import duplicate, variance_reduction

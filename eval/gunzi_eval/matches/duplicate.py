@@ -24,9 +24,10 @@ import numpy.typing as npt
 
 from gunzi_agents.base import Agent, AgentError
 from gunzi_agents.playing import ask
-from gunzi_env import engine, observe, starts
+from gunzi_env import engine, observe
 from gunzi_env.chapters.deal import shuffle, start_keys
 from gunzi_env.keys import mix
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
 from gunzi_eval.matches.hands import Figures, Hands

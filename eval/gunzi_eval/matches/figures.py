@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import starts
+from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_eval.matches.hands import Hands
 from gunzi_eval.stats.intervals import Interval, Method, mean_interval, share_interval, student_interval

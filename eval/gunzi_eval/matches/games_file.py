@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from gunzi_env import starts
 from gunzi_env.cli.options import UsageError
+from gunzi_env.published import starts
 from gunzi_eval.matches.workers import Games, Setting, Task
 
 try:

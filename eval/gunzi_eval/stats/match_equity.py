@@ -21,13 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_agents.base import Agent
-from gunzi_env import engine, equity, starts
+from gunzi_env import engine
 from gunzi_env.cards import ACE, POINTS_OF_RANK
 from gunzi_env.chapters.deal import start_keys
 from gunzi_env.chapters.settlement import Outcome, settle
 from gunzi_env.keys import mix
 from gunzi_env.order import BIG_JOKER_SLOT, SMALL_JOKER_SLOT
 from gunzi_env.planes import BIT, count
+from gunzi_env.published import equity, starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import KITTY, NOBODY, Tables
 from gunzi_eval.playing import Sitting
@@ -66,7 +67,7 @@ def play(rules: Rules, agent: Agent, hands: int, seed: int) -> Hands:
 
     What the level card is worth, and a level of that worth, are drawn uniformly, so that the one level worth 10 is as
     well known as the six worth nothing. The blood of two hands in three is drawn as it is owed in matches
-    (:mod:`gunzi_env.starts`), that of the third uniformly, so that rare states are met.
+    (:mod:`gunzi_env.published.starts`), that of the third uniformly, so that rare states are met.
 
     Raises:
         gunzi_agents.playing.AgentFault: the agent crashed or played an illegal action.

@@ -7,8 +7,9 @@ import numpy as np
 from gunzi_agents.networks import ActorCritic
 from gunzi_agents.neural import NeuralAgent
 from gunzi_agents.playing import ask
-from gunzi_env import engine, observe, record, starts
+from gunzi_env import engine, observe, record
 from gunzi_env.chapters.deal import start_keys
+from gunzi_env.published import starts
 from gunzi_env.record import Record
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
