@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gunzi_env import compiled
 from gunzi_env.actions import ActionSpace
-from gunzi_env.chapters import bidding, choice, kitty, settlement, tribute, tricks
+from gunzi_env.chapters import bidding, kitty, selection, settlement, tribute, tricks
 from gunzi_env.chapters.deal import first_seats, shuffle
 from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, put_planes
@@ -33,11 +33,11 @@ Apply = Callable[[Tables, Index, Ints], Index]
 HANDLERS: dict[Phase, tuple[Legal, Apply]] = {
     Phase.SHOW: (bidding.show_legal, bidding.show_apply),
     Phase.BID: (bidding.bid_legal, bidding.bid_apply),
-    Phase.TRIBUTE: (choice.legal, tribute.apply),
-    Phase.RETURN: (choice.legal, tribute.apply_return),
-    Phase.BURY: (choice.bury_legal, kitty.bury_apply),
+    Phase.TRIBUTE: (selection.legal, tribute.apply),
+    Phase.RETURN: (selection.legal, tribute.apply_return),
+    Phase.BURY: (selection.bury_legal, kitty.bury_apply),
     Phase.JOKERS: (kitty.jokers_legal, kitty.jokers_apply),
-    Phase.PICKUP: (choice.legal, kitty.pickup_apply),
+    Phase.PICKUP: (selection.legal, kitty.pickup_apply),
     Phase.LEAD: (tricks.lead_legal, tricks.lead_apply),
     Phase.FOLLOW: (tricks.follow_legal, tricks.follow_apply),
 }

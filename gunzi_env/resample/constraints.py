@@ -1,4 +1,4 @@
-"""What a :class:`gunzi_env.views.View` says of where each unseen card can lie: the clues of :mod:`gunzi_env.resample`.
+"""What a :class:`gunzi_env.views.View` says of where each unseen card can lie: the constraints of :mod:`gunzi_env.resample`.
 
 Each physical card that the viewer has not located has a set of *places* it may be in: the hands of his next, his
 partner and his previous, and the kitty where he does not know it. Cards of one slot can differ: one that was shown
@@ -42,7 +42,7 @@ _FEW = 8
 receiver of 4 of 39 has no 4 of these is one hand in forty millions."""
 
 
-class Clues(NamedTuple):
+class Constraints(NamedTuple):
     """V rows; D copies of each slot."""
 
     may: Words  # [place, D, V] where copy d of a slot may lie; none for a copy that is seen
@@ -52,14 +52,14 @@ class Clues(NamedTuple):
     most: Int16  # [V] at most
     never: Words  # [D, 3, V] slots of which a seat does not hold exactly 1, 2, ... copies
 
-    def rows(self, idx: planes.Ints | slice) -> Clues:
-        """The clues of some rows."""
+    def rows(self, idx: planes.Ints | slice) -> Constraints:
+        """The constraints of some rows."""
         may, never = self.may[..., idx], self.never[..., idx]
-        return Clues(may, self.room[:, idx], self.points[idx], self.least[idx], self.most[idx], never)
+        return Constraints(may, self.room[:, idx], self.points[idx], self.least[idx], self.most[idx], never)
 
 
-def read(v: View, t: Tables) -> Clues:
-    """The clues of ``v``, whose tables without the hidden cards are ``t``; :class:`ValueError` names a row whose
+def read(v: View, t: Tables) -> Constraints:
+    """The constraints of ``v``, whose tables without the hidden cards are ``t``; :class:`ValueError` names a row whose
     unseen cards are not as many as hidden hands and kitty have."""
     hidden = ~v.kitty_known & (v.phase != Phase.BURY)  # R6.2: while he buries, the dealer holds the kitty
     unseen = observe.unseen(v)
@@ -68,7 +68,7 @@ def read(v: View, t: Tables) -> Clues:
     barred = _barred(v, t, hidden)
     least, most = _points_buried(v, hidden)
     points = layout(v.rules.mixed_trump_rank).point_cards[v.level]
-    return Clues(_places(v, t, hidden, unseen, barred), room, points, least, most, _lacks(v, t))
+    return Constraints(_places(v, t, hidden, unseen, barred), room, points, least, most, _lacks(v, t))
 
 
 def _rooms(v: View, hidden: Flags) -> Int16:
@@ -212,7 +212,7 @@ def _given(v: View) -> tuple[Words, Words]:
 
 
 def _places(v: View, t: Tables, hidden: Flags, unseen: Words, barred: Words) -> Words:
-    """``Clues.may``: first the copies known to be somewhere, then those of fewer places, then the others."""
+    """``Constraints.may``: first the copies known to be somewhere, then those of fewer places, then the others."""
     number, decks = len(v), len(unseen)
     out = np.zeros((NUM_PLACES, decks, number), U64)
     full = np.full(number, FULL)
@@ -240,7 +240,7 @@ def _places(v: View, t: Tables, hidden: Flags, unseen: Words, barred: Words) -> 
 
 
 def _lacks(v: View, t: Tables) -> Words:
-    """``Clues.never``. R7.5: a seat that played fewer copies than it owed had no exact pair (triple, quad) just then.
+    """``Constraints.never``. R7.5: a seat that played fewer copies than it owed had no exact pair (triple, quad) just then.
     It has it neither now where it has played no copy of the slot at all; after its play to this very trick, where it
     has not what would have been one with the copies played."""
     decks = len(v.hand)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gunzi_env import engine, planes
-from gunzi_env.chapters import choice, kitty, tribute, tricks
+from gunzi_env.chapters import kitty, selection, tribute, tricks
 from gunzi_env.order import TRUMP
 from gunzi_env.planes import FULL, NUM_SLOTS, U64, Words, bits, count, lowest, select, where
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Index, Int8, Phase, Tables
@@ -104,7 +104,7 @@ def _stand(t: Tables, v: View) -> None:
             tribute.enter_return(t, g)
         elif phase == Phase.BURY:
             nothing = np.zeros(len(g), U64)
-            choice.begin(t, g, HAND + t.seat[g], nothing, nothing | FULL, v.need[g] + count(v.pending[:, g]))
+            selection.begin(t, g, HAND + t.seat[g], nothing, nothing | FULL, v.need[g] + count(v.pending[:, g]))
         elif phase == Phase.PICKUP:
             t.put(g, KITTY, planes.add(v.kitty[:, g], v.pending[:, g]))
             kitty.ask_pickup(t, g, v.need[g] + count(v.pending[:, g]))

@@ -32,7 +32,7 @@ from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, PENDING, PLAYED, STOCK, Phase, Tables
 from gunzi_env.testing.case import Case, LawBroken
-from gunzi_env.testing.coverage import Branches, branches
+from gunzi_env.testing.coverage import BranchCounts, count_branches
 
 __all__ = [
     "Case",
@@ -240,7 +240,7 @@ class Met:
     tried: int = 0
     """Tables at which every action was tried."""
     phases: Counter[str] = field(default_factory=Counter)
-    branches: Branches = field(default_factory=Counter)
+    branches: BranchCounts = field(default_factory=Counter)
 
 
 class _Trail:
@@ -290,7 +290,7 @@ def random_hands(
         actions = random_actions(t, key, pass_probability)
         before = t.clone()
         _step(t, trail, before, actions)
-        met.branches.update(branches(before, t, actions, playing))
+        met.branches.update(count_branches(before, t, actions, playing))
         over = np.flatnonzero(playing & (t.phase == Phase.OVER))
         if len(over):
             _check_all(t, trail, over[:0], views=False)
