@@ -80,8 +80,7 @@ def cards_text(t: Tables, words: Words, n: int = 0) -> str:
     """The cards of planes ``uint64[D]`` at table ``n``, by face."""
     counts = planes.to_counts(words)
     slots = [int(s) for s in np.repeat(np.arange(NUM_SLOTS), counts)]
-    trump = max(int(t.trump[n]), order.PROVISIONAL_TRUMP)
-    return format_cards(sorted(order.to_faces(t.layout, int(t.level[n]), trump, slots)))
+    return format_cards(sorted(order.to_faces(t.layout, int(t.level[n]), t.trump_or_provisional(n), slots)))
 
 
 def _every_choice(

@@ -25,7 +25,7 @@ import numpy as np
 from gunzi_env import observe, planes
 from gunzi_env.chapters.kitty import pickable_mask
 from gunzi_env.chapters.tribute import giveable_mask
-from gunzi_env.order import BIG_JOKER_SLOT, JOKERS, NUM_LEVELS, SMALL_JOKER_SLOT, TRUMP, layout
+from gunzi_env.order import BIG_JOKER_SLOT, JOKERS, NUM_LEVELS, SMALL_JOKER_SLOT, TRUMP, Layout
 from gunzi_env.planes import BIT, FULL, U64, ZERO, Words, count, where
 from gunzi_env.tables import Flags, Int8, Int16, Phase, Tables
 from gunzi_env.views import DEALER_OR_KITTY, View
@@ -67,7 +67,7 @@ def read(v: View, t: Tables) -> Constraints:
     _check_number(unseen, room)
     barred = _barred(v, t, hidden)
     least, most = _points_buried(v, hidden)
-    points = layout(v.rules.mixed_trump_rank).point_cards[v.level]
+    points = v.layout.point_cards[v.level]
     return Constraints(_places(v, t, hidden, unseen, barred), room, points, least, most, _lacks(v, t))
 
 
@@ -108,7 +108,7 @@ def _points_buried(v: View, hidden: Flags) -> tuple[Int16, Int16]:
 
 def _suit_masks(v: View) -> Words:
     """The slots of each led suit, ``uint64[V, 4]``."""
-    return np.asarray(layout(v.rules.mixed_trump_rank).suit_mask[v.level])
+    return np.asarray(v.layout.suit_mask[v.level])
 
 
 def _in_suits(flags: Flags, masks: Words) -> Words:
@@ -143,7 +143,7 @@ def _unsure(v: View) -> Flags:
 
 def _returned_first(v: View) -> Words:
     """R5.4: side cards without points."""
-    table = layout(v.rules.mixed_trump_rank)
+    table = v.layout
     return np.asarray(~(table.point_cards[v.level] | table.suit_mask[v.level, TRUMP]) & FULL)
 
 
@@ -153,10 +153,10 @@ def _returnable(v: View) -> Words:
 
 
 @cache
-def _larger(mixed: int | None) -> Words:
+def _larger(layout: Layout) -> Words:
     """By level and group (see ``Layout.rising``): the slots of all larger groups, ``uint64[level, groups + 1]``; before
     the first group stands all."""
-    rising = layout(mixed).rising
+    rising = layout.rising
     out = np.zeros((NUM_LEVELS, rising.shape[1] + 1), U64)
     out[:, :-1] = np.bitwise_or.accumulate(rising[:, ::-1], axis=1)[:, ::-1]
     return out
@@ -164,11 +164,11 @@ def _larger(mixed: int | None) -> Words:
 
 def _kept_none(v: View, t: Tables) -> Words:
     """R5.1-3: the slots of which the giver kept no card, nor has got one since that the viewer does not know of."""
-    rising = layout(v.rules.mixed_trump_rank).rising[v.level]
+    rising = v.layout.rising[v.level]
     weakest = ((rising & v.tribute[0][:, None]) != 0).argmax(axis=1)
     number = count(v.tribute)
     # R5.3: who gave fewer than he owed had no more that may be given.
-    above = _larger(v.rules.mixed_trump_rank)[v.level, np.where(number < v.blood, 0, weakest + 1)]
+    above = _larger(v.layout)[v.level, np.where(number < v.blood, 0, weakest + 1)]
     above &= giveable_mask(t, np.arange(len(v)))
     # He who returned cards knows which are still there; but for a dealer who has taken a kitty and buried since.
     above &= where(_viewer_receives(v) & (v.giver != v.dealer)) | ~_returnable(v)
@@ -191,7 +191,7 @@ def _given(v: View) -> tuple[Words, Words]:
     ``uint64[D, V]``, and which of these places there are, ``uint64[place, D, V]``. The receiver himself sees them."""
     receiver, returnable, masks = _receiver(v), _returnable(v), _suit_masks(v)
     # R6.5: what has lain in a public kitty may have been picked up since, by others than the dealer.
-    pickable = pickable_mask(layout(v.rules.mixed_trump_rank), v.level) & where(v.kitty_public)
+    pickable = pickable_mask(v.layout, v.level) & where(v.kitty_public)
     cards = v.tribute.copy()
     for seat in range(4):
         cards = planes.add(cards, v.shown[:, :, seat] & where(receiver == seat))

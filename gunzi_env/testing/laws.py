@@ -26,7 +26,6 @@ from gunzi_env import engine, observe, planes
 from gunzi_env.chapters.deal import start_keys
 from gunzi_env.engine import IllegalAction
 from gunzi_env.keys import mix
-from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import FULL, U64, bits
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules
@@ -211,7 +210,7 @@ def check_actions(t: Tables, n: int) -> None:
             engine.step(one, [action])
         except IllegalAction:
             continue
-        name = t.actions.name(int(action), int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP))
+        name = t.actions.name(int(action), int(t.level[n]), t.trump_or_provisional(n))
         raise LawBroken(f"action {name} is not legal, but was accepted", n)
     if one.save() != before:
         raise LawBroken("a refused action changed the table", n)
@@ -226,7 +225,7 @@ def _check_accepted(t: Tables, n: int, actions: npt.NDArray[np.intp]) -> None:
     except Exception as error:
         name = "one of its legal actions"
         if isinstance(error, LawBroken):
-            name = t.actions.name(int(actions[error.table]), int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP))
+            name = t.actions.name(int(actions[error.table]), int(t.level[n]), t.trump_or_provisional(n))
         raise LawBroken(f"{error} after {name}", n) from error
 
 

@@ -50,7 +50,7 @@ class ObservationBlock:
     """The View and the legal actions ``bool[N, A]`` of N tables."""
 
     def __init__(self, rules: Rules, num: int, make: Make) -> None:
-        kind = views.schema(rules.decks)
+        kind = views.View.schema_of(rules.decks)
         self.view = View.over(rules, [make((kind.rows[dtype], num), dtype) for dtype in kind.dtypes])
         self.mask: Flags = make((num, actions.space(rules).n), np.bool_)
 

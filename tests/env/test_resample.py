@@ -21,7 +21,7 @@ from gunzi_env.resample.constraints import read
 from gunzi_env.resample.tables import without_hidden
 from gunzi_env.tables import HAND, KITTY, STOCK, Flags, Index, Phase, Tables
 from gunzi_env.testing import check_tables, check_views, random_actions
-from gunzi_env.views import View, schema
+from gunzi_env.views import View
 from tests.support.enumerated import late, worlds_of
 from tests.support.prepared import prepared
 from tests.support.variants import VARIANTS
@@ -62,7 +62,7 @@ def keys_for(number: int, seed: int) -> Words:
 def check_same(v: View, t: Tables) -> None:
     """Do the movers of ``t`` see what ``v`` shows?"""
     seen = observe.view(t)
-    for name in schema(v.rules.decks).fields:
+    for name in View.schema_of(v.rules.decks).fields:
         assert np.array_equal(getattr(seen, name), getattr(v, name)), name
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from gunzi_env import engine, planes
 from gunzi_env.cards import FACE_NAMES, SUITS, rank_name
 from gunzi_env.keys import mix
-from gunzi_env.order import PROVISIONAL_TRUMP, TRUMP, to_faces
+from gunzi_env.order import TRUMP, to_faces
 from gunzi_env.planes import U64, Words
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.rules import Rules
@@ -66,7 +66,7 @@ def path(name: str) -> Path:
 
 
 def _order(t: Tables) -> tuple[int, int]:
-    return int(t.level[0]), max(int(t.trump[0]), PROVISIONAL_TRUMP)
+    return int(t.level[0]), t.trump_or_provisional(0)
 
 
 def cards(t: Tables, words: Words) -> str:
