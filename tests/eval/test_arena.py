@@ -19,7 +19,7 @@ from gunzi_env.rules import Rules
 from gunzi_eval.commands import arena
 from gunzi_eval.commands.arena import Pair, as_json, measure
 from gunzi_eval.matches import duplicate
-from gunzi_eval.stats.intervals import SHARE_DIGITS, Interval, figure
+from gunzi_eval.stats.intervals import SHARE_DIGITS, Interval, format_interval
 from tests.odd_agents import High
 
 
@@ -78,8 +78,8 @@ def test_json_of_a_single_deal_has_null_bounds() -> None:
 
 
 def test_figures_as_text() -> None:
-    assert figure(Interval(-0.004, -0.006, 0.001), 2) == "+0.00 [-0.01, +0.00]"
-    assert figure(Interval(0.5, 0.25, 0.75), 1, 100, signed=False) == "50.0 [25.0, 75.0]"
+    assert format_interval(Interval(-0.004, -0.006, 0.001), 2) == "+0.00 [-0.01, +0.00]"
+    assert format_interval(Interval(0.5, 0.25, 0.75), 1, 100, signed=False) == "50.0 [25.0, 75.0]"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from gunzi_eval.matches.figures import Pair, as_csv, as_json
 from gunzi_eval.matches.games_file import GamesFile
 from gunzi_eval.matches.tournament import Pairing, Plan
 from gunzi_eval.matches.workers import Alone, Games, Player, Pool, Setting, Task, WorkerLost
-from gunzi_eval.stats.intervals import Method, bootstrap, figure, student_interval
+from gunzi_eval.stats.intervals import Method, bootstrap, format_interval, student_interval
 
 MAX_DEALS = 10_000_000
 MAX_WORKERS = 256
@@ -116,12 +116,12 @@ def print_table(pairs: Sequence[Pair], with_deals: bool = False) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for pair in pairs:
         cells = [
-            figure(pair.levels, 2),
-            figure(pair.points, 1),
-            figure(pair.hands_won, 1, 100, signed=False),
+            format_interval(pair.levels, 2),
+            format_interval(pair.points, 1),
+            format_interval(pair.hands_won, 1, 100, signed=False),
         ]
         if pair.matches_won:
-            cells.append(figure(pair.matches_won, 1, 100, signed=False))
+            cells.append(format_interval(pair.matches_won, 1, 100, signed=False))
         table.add_row(pair.a, pair.b, *([str(pair.deals)] if with_deals else []), *cells)
     show_table(table)
 
@@ -202,8 +202,8 @@ def run(config: Arena, make: Callable[[str, Rules], Agent] = registry.make) -> i
     file = GamesFile(config.save, setting, sizes) if config.save is not None else None
     with contextlib.closing(file) if file else contextlib.nullcontext():
         _play(list(pairings.values()), player, config.workers, file, sizes)
-    figures = {names: pairing.figures() for names, pairing in pairings.items()}
-    results = [figures[names] for names in pairs_of(config)]
+    found = {names: pairing.result() for names, pairing in pairings.items()}
+    results = [found[names] for names in pairs_of(config)]
     print_table(results, with_deals=config.until is not None)
     _write(config, rules, results, pairings)
     say_next("gunzi play --against greedy to meet one yourself")

@@ -24,9 +24,9 @@ from gunzi_env.keys import mix
 from gunzi_env.position.text import suit_names
 from gunzi_env.record import Record
 from gunzi_env.tables import NOBODY, Phase, Tables
-from gunzi_eval.stats.intervals import figure
+from gunzi_eval.stats.intervals import format_interval
 from gunzi_eval.table import analysis
-from gunzi_eval.table.analysis import Opinion, Option
+from gunzi_eval.table.analysis import ActionValue, Analysis
 from gunzi_eval.table.human_input import aside
 from gunzi_eval.table.outcome import cards_text
 from gunzi_eval.table.records import hand_numbers, naming, read, title
@@ -124,7 +124,7 @@ def position_lines(tables: Tables, painter: Painter) -> list[str]:
     return lines
 
 
-def opinion_lines(decision: Decision, found: Opinion) -> list[str]:
+def analysis_lines(decision: Decision, found: Analysis) -> list[str]:
     """What a bot would do, and its options best first."""
     agrees = "as was played" if found.choice == decision.action else f"not {decision.name()}"
     lines = [f"{found.agent}: {decision.name(found.choice)}, {agrees}"]
@@ -136,11 +136,11 @@ def opinion_lines(decision: Decision, found: Opinion) -> list[str]:
     return [*lines, f"  {heading.rstrip()}", *(f"  {line}{mark}" for line, mark in zip(table, marks, strict=True))]
 
 
-def _worth(option: Option) -> str:
-    worth = option.worth
+def _worth(option: ActionValue) -> str:
+    worth = option.value
     if worth.low is None or worth.high is None:
         return f"{worth.mean:.3f}"
-    return f"{figure(worth, 2)} in {option.worlds} worlds"
+    return f"{format_interval(worth, 2)} in {option.worlds} worlds"
 
 
 def position_json(tables: Tables) -> dict[str, Any]:
@@ -161,10 +161,10 @@ def position_json(tables: Tables) -> dict[str, Any]:
     }
 
 
-def opinion_json(decision: Decision, found: Opinion) -> dict[str, Any]:
+def analysis_json(decision: Decision, found: Analysis) -> dict[str, Any]:
     """An opinion as plain JSON types."""
     options = [
-        {"action": decision.name(option.action)} | option.worth.as_dict() | {"worlds": option.worlds}
+        {"action": decision.name(option.action)} | option.value.as_dict() | {"worlds": option.worlds}
         for option in found.options
     ]
     return {"agent": found.agent, "choice": decision.name(found.choice), "measure": found.measure, "options": options}
@@ -176,12 +176,12 @@ def explain(decision: Decision, agents: Sequence[Agent], painter: Painter) -> di
     show(["", painter.strong(f"played: {decision.name()}")])
     found = []
     for agent in agents:
-        found.append(analysis.opinion(agent, decision.tables, np.array([decision.key]), decision.action))
-        show(["", *opinion_lines(decision, found[-1])])
+        found.append(analysis.analyse(agent, decision.tables, np.array([decision.key]), decision.action))
+        show(["", *analysis_lines(decision, found[-1])])
     place = {"hand": decision.hand, "ply": decision.ply, "played": decision.name()}
     return place | {
         "position": position_json(decision.tables),
-        "agents": [opinion_json(decision, each) for each in found],
+        "agents": [analysis_json(decision, each) for each in found],
     }
 
 
@@ -214,7 +214,7 @@ def _otherwise(agent: Agent, asked: Sequence[Decision]) -> list[dict[str, Any] |
     for k, decision in enumerate(asked):
         tables.assign(np.array([k]), decision.tables)
     chosen = analysis.choices(agent, tables, np.array([decision.key for decision in asked]))
-    worth = analysis.worths(agent, tables)
+    worth = analysis.action_values(agent, tables)
     found: list[dict[str, Any] | None] = []
     for k, (decision, choice) in enumerate(zip(asked, chosen.tolist(), strict=True)):
         better = None if worth is None else float(worth[1][k, choice] - worth[1][k, decision.action])

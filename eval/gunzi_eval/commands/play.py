@@ -21,7 +21,7 @@ from gunzi_env.cli.options import check_range, check_seed, check_writable, check
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Phase, Tables
-from gunzi_eval.table.human_input import CHOICES, Refused, actions_of, aside, legal_names, suit_word, trump_of
+from gunzi_eval.table.human_input import CHOICES, InvalidMove, actions_of, aside, legal_names, suit_word, trump_of
 from gunzi_eval.table.narrator import Event, Narrator
 from gunzi_eval.table.terminal import Painter, hand_lines, result, show
 
@@ -121,7 +121,7 @@ class Session:
             elif text:
                 try:
                     return actions_of(self.tables, text)
-                except Refused as refused:
+                except InvalidMove as refused:
                     show([f"  no: {refused}"])
 
     def _hand(self) -> list[str]:

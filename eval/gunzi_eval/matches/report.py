@@ -13,7 +13,7 @@ from typing import Any
 from gunzi_env.cli.text import printable
 from gunzi_eval.matches import charts
 from gunzi_eval.matches.figures import POINTS_A_BAR
-from gunzi_eval.stats.intervals import Interval, figure
+from gunzi_eval.stats.intervals import Interval, format_interval
 
 Content = dict[str, Any]
 
@@ -41,11 +41,11 @@ class Section:
 
 
 def _shares(interval: Content | None) -> str:
-    return "-" if interval is None else figure(Interval(**interval), 1, 100, signed=False)
+    return "-" if interval is None else format_interval(Interval(**interval), 1, 100, signed=False)
 
 
 def _means(interval: Content | None, digits: int, signed: bool = True) -> str:
-    return "-" if interval is None else figure(Interval(**interval), digits, signed=signed)
+    return "-" if interval is None else format_interval(Interval(**interval), digits, signed=signed)
 
 
 def _name(pair: Content) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gunzi_eval.matches.figures import Pair, Shares
-from gunzi_eval.matches.hands import Hands
+from gunzi_eval.matches.hands import HandResults
 from gunzi_eval.matches.workers import Games, Players, Task, shares
 from gunzi_eval.stats.intervals import Method, mean_interval, student_interval
 
@@ -81,7 +81,7 @@ class Pairing:
     def _narrow(self) -> bool:
         if self._plan.until is None:
             return False
-        found = mean_interval(self.hands().figures().levels, self._plan.method)
+        found = mean_interval(self.hands().metrics().levels, self._plan.method)
         return found.low is not None and found.high is not None and (found.high - found.low) / 2 <= self._plan.until
 
     def add(self, task: Task, games: Games) -> None:
@@ -96,9 +96,9 @@ class Pairing:
             return 0
         return sum(task.number for task in (*self._hands, *self._matches) if task not in self._games)
 
-    def hands(self) -> Hands:
+    def hands(self) -> HandResults:
         """All hands, in the order of the deals."""
-        return Hands.joined([Hands.unpack(self._games[task]) for task in self._asked])
+        return HandResults.joined([HandResults.unpack(self._games[task]) for task in self._asked])
 
     def matches(self) -> Shares | None:
         """The share of each match, if any were asked for."""
@@ -106,7 +106,7 @@ class Pairing:
             return None
         return np.concatenate([shares(self._games[task]) for task in self._matches])
 
-    def figures(self) -> Pair:
+    def result(self) -> Pair:
         """Means with intervals."""
         return Pair.of(self.names, self.hands(), self.matches(), self._plan.method)
 

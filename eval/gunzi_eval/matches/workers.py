@@ -28,7 +28,7 @@ from gunzi_env.rules import Rules
 from gunzi_eval.matches import duplicate
 
 Games = npt.NDArray[np.int16]
-"""Packed results of a block: hands as :meth:`gunzi_eval.matches.hands.Hands.pack` gives them; matches as their shares
+"""Packed results of a block: hands as :meth:`gunzi_eval.matches.hands.HandResults.pack` gives them; matches as their shares
 in quarters, ``[1, 1, matches]``."""
 
 _QUARTERS = 4

@@ -19,7 +19,7 @@ from gunzi_eval.stats.intervals import Interval, student
 BEST = 5
 """So many actions of an opinion are named."""
 
-Worths = npt.NDArray[np.float32]
+Values = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 
 
@@ -27,28 +27,28 @@ Flags = npt.NDArray[np.bool_]
 class Policy(Protocol):
     """A bot that plays each action with a chance, or would: a network."""
 
-    def probabilities(self, view: View, legal: Flags) -> Worths:
+    def probabilities(self, view: View, legal: Flags) -> Values:
         """The chance of each action, ``float32[B, A]``."""
         ...
 
 
 @dataclass(frozen=True)
-class Option:
+class ActionValue:
     """An action and what it is worth, with a 95 % interval and the number of worlds where it was searched."""
 
     action: int
-    worth: Interval
+    value: Interval
     worlds: int = 0
 
 
 @dataclass(frozen=True)
-class Opinion:
+class Analysis:
     """A bot's choice, and its best options in its own measure; none where it cannot say what it thinks."""
 
     agent: str
     choice: int
     measure: str = ""
-    options: tuple[Option, ...] = ()
+    options: tuple[ActionValue, ...] = ()
 
 
 def choices(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
@@ -62,7 +62,7 @@ def choices(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64]) -> npt.N
     return ask(agent, observe.view(tables), tables.actions.unpack(tables.legal), keys, tables, everywhere)
 
 
-def worths(agent: Agent, tables: Tables) -> tuple[str, Worths] | None:
+def action_values(agent: Agent, tables: Tables) -> tuple[str, Values] | None:
     """How the agent measures actions and what each is worth at N tables, float32[N, A]; None if it cannot say."""
     view, legal = observe.view(tables), tables.actions.unpack(tables.legal)
     if isinstance(agent, Appraiser):
@@ -72,7 +72,7 @@ def worths(agent: Agent, tables: Tables) -> tuple[str, Worths] | None:
     return None
 
 
-def opinion(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64], played: int) -> Opinion:
+def analyse(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64], played: int) -> Analysis:
     """What the agent thinks at one table, for ``keys uint64[1]``.
 
     Its choice and the action ``played`` are among the options, if it has weighed them at all.
@@ -80,29 +80,29 @@ def opinion(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64], played: 
     choice = int(choices(agent, tables, keys)[0])
     measure, options = _searched(agent, tables, keys) if isinstance(agent, Search) else _appraised(agent, tables)
     if len(options) < 2:
-        return Opinion(agent.name, choice)
-    options = sorted(options, key=lambda option: -option.worth.mean)
+        return Analysis(agent.name, choice)
+    options = sorted(options, key=lambda option: -option.value.mean)
     named = [option for rank, option in enumerate(options) if rank < BEST or option.action in (choice, played)]
-    return Opinion(agent.name, choice, measure, tuple(named))
+    return Analysis(agent.name, choice, measure, tuple(named))
 
 
-def _appraised(agent: Agent, tables: Tables) -> tuple[str, list[Option]]:
-    found = worths(agent, tables)
+def _appraised(agent: Agent, tables: Tables) -> tuple[str, list[ActionValue]]:
+    found = action_values(agent, tables)
     if found is None:
         return "", []
     measure, worth = found
     legal = np.flatnonzero(tables.actions.unpack(tables.legal)[0])
     if (worth[0, legal] == worth[0, legal[0]]).all():  # it thinks nothing of them in this phase
         return measure, []
-    return measure, [Option(action, Interval(float(worth[0, action]), None, None)) for action in legal.tolist()]
+    return measure, [ActionValue(action, Interval(float(worth[0, action]), None, None)) for action in legal.tolist()]
 
 
-def _searched(search: Search, tables: Tables, keys: npt.NDArray[np.uint64]) -> tuple[str, list[Option]]:
+def _searched(search: Search, tables: Tables, keys: npt.NDArray[np.uint64]) -> tuple[str, list[ActionValue]]:
     """The candidates of a search; the base bot's own move, against which they are measured, is worth 0."""
     found = search.weigh(observe.view(tables), tables.actions.unpack(tables.legal), keys)
-    options = [Option(int(found.candidates[0, 0]), Interval(0.0, None, None))]
+    options = [ActionValue(int(found.candidates[0, 0]), Interval(0.0, None, None))]
     for column in np.flatnonzero(found.worlds[0, 1:] > 1) + 1:
         worlds, mean = int(found.worlds[0, column]), float(found.gains[0, column])
         half = student(worlds - 1) * float(found.errors[0, column])
-        options.append(Option(int(found.candidates[0, column]), Interval(mean, mean - half, mean + half), worlds))
+        options.append(ActionValue(int(found.candidates[0, column]), Interval(mean, mean - half, mean + half), worlds))
     return f"levels gained over {search.base.name}'s own move", options
