@@ -42,28 +42,28 @@ coverage: install
 # Long run: 10^6 random hands with all laws checked, 10^5 against the oracle. make soak SHARE=0.01 plays 1 % of them.
 SHARE ?= 1
 soak: install
-	$(BIN)/python -m tests.soak --share $(SHARE) --workers $(WORKERS)
+	$(BIN)/python -m tests.support.soak --share $(SHARE) --workers $(WORKERS)
 
 # Train for MINUTES minutes and check that memory, open files and speed stay constant.
 MINUTES ?= 30
 soak-train: install
-	$(BIN)/python -m tests.soak_training --minutes $(MINUTES)
+	$(BIN)/python -m tests.support.soak_training --minutes $(MINUTES)
 
 # Kill training runs at random times and during saves, resume them, and compare each with an uninterrupted run.
 KILLS ?= 50
 faults: install
-	$(BIN)/python -m tests.faults --kills $(KILLS)
+	$(BIN)/python -m tests.support.faults --kills $(KILLS)
 
 # Mutation testing: apply known faults one at a time; the test suite must catch each.
 mutants: install
-	$(BIN)/python -m tests.mutants --workers $(WORKERS)
+	$(BIN)/python -m tests.support.mutants --workers $(WORKERS)
 
 # Regenerate the golden files after an intended change; git diff shows the effect.
 playthroughs: install
-	$(BIN)/python -m tests.playthroughs
+	$(BIN)/python -m tests.support.playthroughs
 
 perft: install
-	$(BIN)/python -m tests.perft
+	$(BIN)/python -m tests.support.perft
 
 # Speed and memory on one core. JSON=benchmarks/results.json saves the figures for docs/performance.md.
 bench: install

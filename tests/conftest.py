@@ -12,7 +12,7 @@ from hypothesis import settings
 # The tests prove the vectorised play; that the compiled one is the same is a test of its own (test_compiled.py).
 os.environ.setdefault("GUNZI_COMPILED", "0")
 
-from tests import regressions
+from tests.support import regressions
 
 # The same examples on every run and no time limit for one: a busy machine is no fault of the code.
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)

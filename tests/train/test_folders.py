@@ -17,8 +17,8 @@ from gunzi_train import folder, group
 from gunzi_train.commands import train
 from gunzi_train.config import Config
 from gunzi_train.plan import CONFIG, Plan
+from tests.support import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PLAN = json.dumps(Plan(Config(), Rules(), False).to_json())
 SMALL = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "4", "--ppo.minibatch"]
 SMALL += ["8", "--schedule.updates", "3", "--save.every-seconds", "0.1", "--save.keep", "9", "--save.no-tensorboard"]
