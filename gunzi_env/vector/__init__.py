@@ -2,6 +2,6 @@
 
 from gunzi_env.vector.env import VectorEnv
 from gunzi_env.vector.episodes import Result
-from gunzi_env.vector.worker import WorkerLost
+from gunzi_env.vector.processes import WorkerLost
 
 __all__ = ["Result", "VectorEnv", "WorkerLost"]

@@ -21,7 +21,8 @@ from gunzi_env.rewards import Episode, Reward, Rewards, check_episode
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import Flags, Int8, Tables
 from gunzi_env.vector.episodes import Result, Settings, Share
-from gunzi_env.vector.pool import Pool, WorkerLost, shares
+from gunzi_env.vector.pool import Pool, shares
+from gunzi_env.vector.processes import WorkerLost
 from gunzi_env.views import View
 
 

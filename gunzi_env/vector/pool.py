@@ -1,8 +1,8 @@
 """The tables of an environment over several processes: the same games for any number of processes.
 
 The calling process steps the first share of the tables, workers (:mod:`gunzi_env.vector.worker`) step the others. When
-a worker ends, raises or freezes, the others are ended too and :class:`WorkerLost` is raised. No worker outlives its
-environment.
+a worker ends, raises or freezes, the others are ended too and :class:`gunzi_env.vector.WorkerLost` is raised. No worker
+outlives its environment.
 """
 
 from __future__ import annotations
@@ -26,10 +26,8 @@ from gunzi_env.planes import Words
 from gunzi_env.tables import Flags, Int8, Tables, check_count
 from gunzi_env.vector.episodes import Outcome, Settings, numbered
 from gunzi_env.vector.shared_memory import Board, Bytes, Lender
-from gunzi_env.vector.worker import CLOSE_LIMIT_S, Member, Worker, WorkerLost
+from gunzi_env.vector.worker import CLOSE_LIMIT_S, Member, Worker
 from gunzi_env.views import View
-
-__all__ = ["Pool", "WorkerLost", "shares"]
 
 
 def shares(num: int, processes: int) -> list[slice]:

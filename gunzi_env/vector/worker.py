@@ -8,14 +8,12 @@ closed and when its parent has ended.
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import time
 import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, parent_process
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -27,6 +25,7 @@ from gunzi_env.engine import IllegalAction
 from gunzi_env.planes import Words
 from gunzi_env.tables import Flags, Tables
 from gunzi_env.vector.episodes import Settings, Share
+from gunzi_env.vector.processes import Failure, WorkerLost, how_ended, spawn
 from gunzi_env.vector.shared_memory import Board
 from gunzi_env.views import View
 
@@ -38,20 +37,6 @@ SPIN_S = 0.0003
 """How long a process looks for what it waits for before it sleeps."""
 _BREATH = 64
 """Looks between two at the clock."""
-
-
-class WorkerLost(RuntimeError):
-    """A worker process ended, raised or stopped answering; the environment is closed."""
-
-    exit_code = 4
-
-
-@dataclass(frozen=True)
-class Failure:
-    """What a worker says of an exception: in one line, and its traceback."""
-
-    line: str
-    traceback: str
 
 
 class Member:
@@ -129,7 +114,6 @@ def _counter(row: npt.NDArray[np.int64]) -> memoryview:
 
 def _serve(line: Connection, memory: Any, settings: Settings, num: int, processes: int, rank: int, own: slice) -> None:
     """The life of the process number ``rank``: answer one request after the other, until the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal: the calling process decides
     threading.Thread(target=_end_with_parent, daemon=True).start()
     board = Board(settings.rules, num, processes, np.frombuffer(memory, np.uint8))
     asked, answered = _counter(board.asked[rank]), _counter(board.answered[rank])
@@ -170,12 +154,8 @@ class Worker:
         self.name = f"worker {rank} of {processes - 1} (tables {own.start}..{own.stop - 1})"
         self._asked, self._answered, self._number = _counter(board.asked[rank]), _counter(board.answered[rank]), 0
         self._late = False
-        context = get_context("spawn")  # a fork would copy locks and threads of libraries in any state
-        self._line, theirs = context.Pipe()
-        arguments = (theirs, memory, settings, board.num, processes, rank, own)
-        self.process = context.Process(target=_serve, args=arguments, name=f"gunzi-worker-{rank}", daemon=True)
-        self.process.start()
-        theirs.close()  # while it is open here, nobody notices that the worker's own end is closed
+        arguments = (memory, settings, board.num, processes, rank, own)
+        self.process, self._line = spawn(_serve, arguments, f"gunzi-worker-{rank}")
 
     def meet(self) -> None:
         """Wait until it has started."""
@@ -229,7 +209,7 @@ class Worker:
         except (EOFError, OSError):
             raise self._lost(doing) from None
         if isinstance(answer, Failure):
-            lost = WorkerLost(f"{self.name} failed in {doing}: {answer.line}")
+            lost = WorkerLost(f"{self.name} failed in {doing}: {answer.message}")
             lost.add_note(answer.traceback)
             raise lost
         return answer
@@ -239,12 +219,6 @@ class Worker:
         self.process.kill()
 
     def _lost(self, doing: str) -> WorkerLost:
-        self.process.join(CLOSE_LIMIT_S)
-        code = self.process.exitcode
-        if self._late:
-            how = "gave no answer in time"
-        elif code is not None and code < 0:
-            how = f"was ended by signal {-code}"
-        else:
-            how = "closed its pipe" if code is None else f"ended with exit code {code}"
+        ending = how_ended(self.process, CLOSE_LIMIT_S)
+        how = "gave no answer in time" if self._late else f"was lost ({ending})"
         return WorkerLost(f"{self.name} {how} in {doing}")

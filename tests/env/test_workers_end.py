@@ -87,7 +87,7 @@ def test_a_worker_that_is_killed(number: signal.Signals) -> None:
     pids, actions = env.worker_pids, play(env)
     os.kill(pids[1], number)
     assert all_end(pids[1:])
-    said = rf"worker 2 of 2 \(tables 4\.\.5\) was ended by signal {number} in 'step', step 4 of seed {SEED}"
+    said = rf"worker 2 of 2 \(tables 4\.\.5\) was lost \(signal {number}\) in 'step', step 4 of seed {SEED}"
     with pytest.raises(WorkerLost, match=said) as caught:
         env.step(actions)
     assert cli.exit_code(caught.value) == 4
@@ -207,7 +207,7 @@ def test_a_script_without_its_guard_is_told(tmp_path: Path) -> None:
         [sys.executable, str(path)], capture_output=True, text=True, timeout=LIMIT_S * 2, cwd=ROOT, env=environment
     )  # fmt: skip
     assert done.returncode == 1
-    assert "worker 1 of 1 (tables 2..3) ended with exit code 1 in its start" in done.stderr
+    assert "worker 1 of 1 (tables 2..3) was lost (exit code 1) in its start" in done.stderr
     assert "does so under: if __name__ == '__main__':" in done.stderr
 
 
