@@ -64,13 +64,16 @@ class UsageError(ValueError):
 def parse(config: type[T], argv: Sequence[str], command: str) -> T:
     """Fill the dataclass ``config`` from ``argv`` and check its bounds.
 
+    ``command`` is the name of a gunzi command, or a whole command such as ``python -m x.y``.
+
     Raises:
         UsageError: the command line cannot be parsed, or a number is out of bounds.
         SystemExit: with code 0 after ``--help``.
     """
     with tyro_errors():
         text = description(sys.modules[config.__module__].__doc__)
-        options = tyro.cli(config, args=list(argv), prog=f"gunzi {command}", description=text)
+        prog = command if " " in command else f"gunzi {command}"
+        options = tyro.cli(config, args=list(argv), prog=prog, description=text)
     check_bounds(options)
     return options
 
@@ -80,7 +83,7 @@ def description(docstring: str | None) -> str:
     width = min(get_terminal_size().columns, 100)
     paragraphs = []
     for paragraph in inspect.cleandoc(docstring or "").split("\n\n"):
-        if "\n " in paragraph or paragraph.startswith(" "):
+        if paragraph.startswith("example"):
             paragraphs.append(textwrap.indent(paragraph, _INDENT))
         else:
             text = " ".join(paragraph.split())

@@ -16,7 +16,7 @@ from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval.commands import play
 from gunzi_eval.commands.demo import deal
-from gunzi_eval.commands.play import PlayConfig, Quit, Session, question
+from gunzi_eval.commands.play import PlayOptions, Quit, Session, question
 from gunzi_eval.table.human_input import CHOICES, InvalidMove, _tried, actions_of, legal_names
 
 
@@ -213,7 +213,7 @@ def test_every_phase_has_its_question(phase: Phase) -> None:
 def test_a_whole_hand_with_the_bots_hints(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A player who types what the bot proposes plays through every phase to the explained result."""
     rules = Rules.preset("dalian")
-    session = Session(PlayConfig(against="uniform", seed=3), rules, seed=3)
+    session = Session(PlayOptions(against="uniform", seed=3), rules, seed=3)
     monkeypatch.setattr("builtins.input", lambda prompt: session._hint())
     play.run(session, hands=2)
     out = capsys.readouterr().out
@@ -223,7 +223,7 @@ def test_a_whole_hand_with_the_bots_hints(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def test_leaving_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = Session(PlayConfig(against="uniform", seed=3), Rules.preset("dalian"), seed=3)
+    session = Session(PlayOptions(against="uniform", seed=3), Rules.preset("dalian"), seed=3)
     monkeypatch.setattr("builtins.input", lambda prompt: "quit")
     with pytest.raises(Quit):
         play.run(session, hands=1)

@@ -14,9 +14,9 @@ from gunzi_agents.uniform import Uniform
 from gunzi_env import Rules
 from gunzi_env.cli.options import UsageError
 from gunzi_env.cli.text import table_text
-from gunzi_eval.commands.arena import measure
 from gunzi_eval.commands.rating import main
 from gunzi_eval.matches.figures import as_json
+from gunzi_eval.matches.tournament import measure
 
 DIGEST = Rules.preset("dalian").digest
 

@@ -3,7 +3,7 @@
 Every pair of every file counts once, and the order of files and games does not matter. The ratings maximise the
 likelihood of all results in a Bradley-Terry model; they are in Elo points above the anchor, with 95 % intervals.
 
-    example: gunzi rating arena.json more.json
+example: gunzi rating arena.json more.json
 """
 
 from __future__ import annotations

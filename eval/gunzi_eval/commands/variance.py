@@ -5,7 +5,7 @@ bot on the same deal), with the teams exchanged, and with the teams exchanged at
 levels, points and hands won, the command prints the half-width of the 95 % interval of a thousand hands, and how many
 hands at single tables one hand of the design replaces.
 
-    example: gunzi variance greedy uniform --deals 500
+example: gunzi variance greedy uniform --deals 500
 """
 
 from __future__ import annotations
