@@ -19,7 +19,7 @@ from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_env.vector import VectorEnv
-from gunzi_eval.commands import arena
+from gunzi_eval.matches import tournament
 
 BOTS: dict[str, Agent] = {"greedy": Greedy(), "expert": Expert()}
 PRESETS = Rules.presets()
@@ -312,7 +312,7 @@ def test_no_loop_over_tables() -> None:
 def test_beats_uniform_by_far(preset: str, name: str) -> None:
     rules = Rules.preset(preset)
     agents = (registry.make(name, rules), registry.make("uniform", rules))
-    pair = arena.measure((name, "uniform"), agents, rules, deals=128, seed=3)
+    pair = tournament.measure((name, "uniform"), agents, rules, deals=128, seed=3)
     assert pair.points.low is not None and pair.points.low > 30
     assert pair.hands_won.low is not None and pair.hands_won.low > 0.65
     assert pair.levels.low is not None and pair.levels.low > 0

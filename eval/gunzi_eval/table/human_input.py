@@ -18,7 +18,7 @@ CHOICES = (Phase.TRIBUTE, Phase.RETURN, Phase.BURY, Phase.PICKUP)
 """Phases in which a set of cards is named one by one."""
 
 
-class Refused(ValueError):
+class InvalidMove(ValueError):
     """An answer that cannot be played; the message says why and what can."""
 
 
@@ -44,7 +44,7 @@ def actions_of(tables: Tables, text: str) -> list[int]:
     """The actions that an answer stands for, in the engine's order: a play of several units is several actions.
 
     Raises:
-        Refused: it cannot be read, or the rules do not allow it.
+        InvalidMove: it cannot be read, or the rules do not allow it.
     """
     phase = Phase(int(tables.phase[0]))
     if phase <= Phase.BID or text.lower() == "pass":
@@ -52,9 +52,9 @@ def actions_of(tables: Tables, text: str) -> list[int]:
     try:
         faces = parse_hand(text, tables.rules.decks)
     except ValueError as error:
-        raise Refused(str(error)) from None
+        raise InvalidMove(str(error)) from None
     if not faces:
-        raise Refused("name the cards to play, such as H9 H9")
+        raise InvalidMove("name the cards to play, such as H9 H9")
     actions = _units(tables, phase, _own(tables, phase, faces))
     return _tried(tables, phase, actions)
 
@@ -68,11 +68,11 @@ def _word(tables: Tables, text: str) -> int:
             words.lower() if words.lower() in ("pass", "show") else words, int(tables.level[0])
         )
     except ValueError:
-        raise Refused(f"{text!r} is no bid; {allowed}") from None
+        raise InvalidMove(f"{text!r} is no bid; {allowed}") from None
     if not tables.actions.unpack(tables.legal)[0, action]:
         if tables.phase[0] > Phase.BID:
-            raise Refused("you cannot pass here")
-        raise Refused(f"{words!r} is not possible: {engine.REFUSALS[Phase(int(tables.phase[0]))]}; {allowed}")
+            raise InvalidMove("you cannot pass here")
+        raise InvalidMove(f"{words!r} is not possible: {engine.REFUSALS[Phase(int(tables.phase[0]))]}; {allowed}")
     return action
 
 
@@ -84,20 +84,20 @@ def _own(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
         jokers = sum(face in (SMALL_JOKER, BIG_JOKER) for face in faces)
         most = int(tables.pickable[0]) - len(aside(tables))
         if jokers > most:
-            raise Refused(f"the kitty takes only {most} joker{'s' * (most != 1)} (R6.5), you named {jokers}")
+            raise InvalidMove(f"the kitty takes only {most} joker{'s' * (most != 1)} (R6.5), you named {jokers}")
     if phase in (Phase.LEAD, Phase.JOKERS):
         forced = Counter()
     elif len(faces) == need + forced.total() and forced <= named:
         named -= forced
     elif len(faces) != need:
         whole = f" (or all {need + forced.total()} with {format_cards(aside(tables))})" if forced else ""
-        raise Refused(f"name {need} card{'s' * (need != 1)}{whole}, not {len(faces)}")
+        raise InvalidMove(f"name {need} card{'s' * (need != 1)}{whole}, not {len(faces)}")
     source = HAND + int(tables.seat[0]) if phase not in CHOICES else int(tables.source[0])
     held = Counter(_faces(tables, tables.planes[:, 0, source]))
     for face, copies in named.items():
         if held[face] < copies:
             there = f"there is {held[face] or 'none'}" if phase == Phase.PICKUP else f"you hold {held[face] or 'none'}"
-            raise Refused(f"{FACE_NAMES[face]}: {there}, you named {copies}")
+            raise InvalidMove(f"{FACE_NAMES[face]}: {there}, you named {copies}")
     return list(named.elements())
 
 
@@ -107,7 +107,7 @@ def _units(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
     if phase not in (Phase.LEAD, Phase.FOLLOW):
         return sorted(slots.elements(), reverse=True)
     if phase == Phase.LEAD and len(slots) > 1:
-        raise Refused(engine.REFUSALS[phase])
+        raise InvalidMove(engine.REFUSALS[phase])
     whole = cards_planes(tables, format_cards([*faces, *(aside(tables) if phase == Phase.FOLLOW else [])]))
     return play_actions(tables, whole[:, 0])
 
@@ -118,7 +118,7 @@ def _tried(tables: Tables, phase: Phase, actions: list[int]) -> list[int]:
     for action in actions:
         # Once the question is answered, the next action would answer another one, perhaps another seat's.
         if (trial.phase[0], trial.seat[0]) != asked or not trial.actions.unpack(trial.legal)[0, action]:
-            raise Refused(_reason(tables, phase))
+            raise InvalidMove(_reason(tables, phase))
         engine.step(trial, np.array([action]))
     if phase == Phase.JOKERS and (trial.phase[0], trial.seat[0]) == asked:
         actions = [*actions, tables.actions.PASS]

@@ -18,7 +18,7 @@ from tyro.conf import Positional
 
 from gunzi_env.cli.options import UsageError, check_writable, parse, say_next, write_whole
 from gunzi_env.cli.text import printable, show_table
-from gunzi_eval.stats.intervals import Interval, figure
+from gunzi_eval.stats.intervals import Interval, format_interval
 from gunzi_train.commands.runs import Run, count
 from gunzi_train.logs.history import COLUMNS, FIGURES, Match
 from gunzi_train.logs.progress import clock
@@ -122,7 +122,7 @@ def _mark_rows(by: str, mark: Content) -> list[list[str]]:
     title = f"until {_shown(by, mark['at'])}" + (" hands" if by == "hands" else "")
     rows = [[f"{title}: played at", *(_shown(by, match and match[by]) for match in mark["runs"])]]
     for name, digits in (("levels", 2), ("points", 0)):
-        cells = ["-" if match is None else figure(Interval(**match[name]), digits) for match in mark["runs"]]
+        cells = ["-" if match is None else format_interval(Interval(**match[name]), digits) for match in mark["runs"]]
         rows.append([f"  {name}/hand", *cells])
     return rows
 

@@ -16,7 +16,7 @@ from gunzi_env import record
 from gunzi_env.cli.options import UsageError, check_writable, parse, say_next, write_whole
 from gunzi_env.cli.text import printable
 from gunzi_env.record import RecordError
-from gunzi_eval.stats.intervals import Interval, figure
+from gunzi_eval.stats.intervals import Interval, format_interval
 from gunzi_eval.table import records
 from gunzi_train import config as configuration
 from gunzi_train.config import Config
@@ -144,7 +144,7 @@ def lines(content: dict[str, Any]) -> list[str]:
 
 def _text(value: Any) -> str:
     if isinstance(value, dict) and value.keys() == {"mean", "low", "high"}:
-        return figure(Interval(**value), 2)
+        return format_interval(Interval(**value), 2)
     if isinstance(value, dict):
         return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
     if isinstance(value, list):

@@ -12,7 +12,7 @@ from gunzi_agents import checkpoint
 from gunzi_agents.checkpoint import CheckpointError
 from gunzi_env.cli.options import UsageError, parse, say_next
 from gunzi_env.cli.text import printable, show_table
-from gunzi_eval.stats.intervals import figure
+from gunzi_eval.stats.intervals import format_interval
 from gunzi_train import config as configuration
 from gunzi_train import folder as folders
 from gunzi_train.errors import RunFolderError
@@ -80,7 +80,7 @@ def row(run: Run) -> list[str]:
     seconds = history.last("seconds")
     strength = ["-", "-", "-"]
     if match is not None:
-        strength = [next(iter(history.matches)), figure(match.levels, 2), figure(match.points, 0)]
+        strength = [next(iter(history.matches)), format_interval(match.levels, 2), format_interval(match.points, 0)]
     time = "-" if math.isnan(seconds) else clock(seconds)
     return [run.folder.name, run.rules, state, *numbers, time, *strength, newest.removesuffix(checkpoint.SUFFIX)]
 

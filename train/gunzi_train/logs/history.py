@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from gunzi_eval.matches.hands import Figures
+from gunzi_eval.matches.hands import Metrics
 from gunzi_eval.stats.intervals import Interval
 from gunzi_train.folder import METRICS
 
@@ -20,7 +20,7 @@ _PARTS = {
 }
 """The figures that are kept of an update's row, by the part of the row that they stand in."""
 COLUMNS = tuple(name for names in _PARTS.values() for name in names)
-FIGURES = tuple(f.name for f in fields(Figures))
+FIGURES = tuple(f.name for f in fields(Metrics))
 """Of a match: levels, points, hands_won."""
 
 

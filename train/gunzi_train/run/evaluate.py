@@ -64,7 +64,7 @@ def match(
     try:
         if len(mine):
             agents = (NeuralAgent(net, rules, "trained"), registry.make(opponent, rules))
-            figures = hands_of_block(agents, rules, mine, seed, watch=playing).figures()
+            figures = hands_of_block(agents, rules, mine, seed, watch=playing).metrics()
             values[:, mine] = [getattr(figures, name) for name in FIGURES]
         while playing(False):
             pass
