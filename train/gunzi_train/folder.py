@@ -321,7 +321,7 @@ def require_opponent(found: checkpoint.Checkpoint, identity: str) -> None:
     """Refuse a checkpoint whose opponent was another then: training against it would not be against one frozen bot."""
     if found.meta.get("opponent", "") != identity:
         raise checkpoint.CheckpointError(
-            found.path, f"agent {plan_of(found).config.opponent!r} is not what it was when it was trained against"
+            found.path, f"agent {plan_of(found).config.against!r} is not what it was when it was trained against"
         )
 
 

@@ -1,1 +1,1 @@
-"""How the further processes of a run are started: on this machine, or by Ray."""
+"""Start of the further processes of a run: on this machine, or by Ray."""
