@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from gunzi_env import files
 from gunzi_env.rules import Rules, RulesError, load_rules
 
 T = TypeVar("T")
@@ -114,7 +114,7 @@ def check_writable(path: Path | None, option: str) -> None:
     folder = path.resolve().parent
     if not folder.is_dir():
         raise UsageError(f"{option} {path}: there is no folder {folder.name!r} to write to")
-    temporary = _temporary(path)
+    temporary = files.temporary_name(path)
     try:  # Permission bits do not say all: the file system may refuse. So a file is made, as it will be later.
         temporary.touch()
         temporary.unlink()
@@ -122,24 +122,16 @@ def check_writable(path: Path | None, option: str) -> None:
         raise UsageError(f"{option} {path}: cannot write there: {error.strerror or error}") from None
 
 
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
-
-
 def write_whole(path: Path, text: str) -> None:
-    """Write a file under a temporary name, make it durable, then rename it: nobody ever sees half of it."""
-    temporary = _temporary(path)
+    """Write a command's output file with :func:`gunzi_env.files.write_whole`.
+
+    Raises:
+        UsageError: it cannot be written; an older file is unchanged.
+    """
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        files.write_whole(path, text)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):  # what failed above is what counts
-            temporary.unlink(missing_ok=True)
 
 
 def say_next(text: str) -> None:

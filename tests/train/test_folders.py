@@ -13,9 +13,10 @@ import pytest
 
 from gunzi_agents import checkpoint
 from gunzi_env.rules import Rules
-from gunzi_train import folder, group
+from gunzi_train import folder
 from gunzi_train.commands import train
 from gunzi_train.config import Config
+from gunzi_train.launch import processes, training
 from gunzi_train.plan import CONFIG, Plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,7 +121,7 @@ def test_a_signal_at_the_start_is_not_lost(
 ) -> None:
     """In the import of torch, and once the folder is there."""
     handler = signal.getsignal(number)
-    for where, name in ((train, "_bf16"), (folder, "write_text")):
+    for where, name in ((training, "_bf16"), (folder, "write")):
         with monkeypatch.context() as patch:
 
             def interrupted(*args: object) -> bool:
@@ -128,7 +129,7 @@ def test_a_signal_at_the_start_is_not_lost(
                 return False
 
             patch.setattr(where, name, interrupted)
-            patch.setattr(group, "start", lambda *args: pytest.fail("it went on"))
+            patch.setattr(processes, "start", lambda *args: pytest.fail("it went on"))
             assert "interrupted" in _refused(["--out", str(tmp_path / "run"), *SMALL], capsys, 128 + number)
         assert not list(tmp_path.iterdir())
     assert signal.getsignal(number) is handler
