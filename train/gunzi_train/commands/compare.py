@@ -1,4 +1,4 @@
-"""Compare training runs: differing settings, and strength after equal hands and after equal time.
+"""Compare training runs: settings, and strength at equal hands and equal time.
 
 The strength of a run at a number of hands or seconds is that of its last match before. The intervals cover the deals
 of that match only, not the choice of the seed: two single runs may differ although their settings do not matter.
@@ -30,7 +30,7 @@ Content = dict[str, Any]
 
 @dataclass(frozen=True)
 class Compare:
-    """Compare training runs: differing settings, and strength after equal hands and after equal time.
+    """Compare training runs: settings, and strength at equal hands and equal time.
 
     example: gunzi compare runs/mine runs/other
     """

@@ -25,9 +25,10 @@ examples:
   gunzi train --resume runs/mine
   gunzi train configs/train/demo.toml --dry-run
 
-The TOML file overrides the defaults, and the command line overrides the file.
-Ctrl-C saves and stops; --resume continues. A run folder can be used as an
-agent: gunzi arena runs/mine greedy."""
+notes:
+  The TOML file overrides the defaults, the command line overrides the file.
+  Ctrl-C saves and stops; --resume continues.
+  A run folder can be used as an agent: gunzi arena runs/mine greedy"""
 
 
 @dataclass(frozen=True)
