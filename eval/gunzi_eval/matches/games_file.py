@@ -1,8 +1,9 @@
-"""The file of a tournament: finished blocks are appended as they arrive, so no block is played twice.
+"""The file of a tournament (``gunzi arena --save``): every finished block of deals, so that none is played twice.
 
-Each line is JSON with a checksum. The first line identifies the games (rules, start states, seed, rotations). The
-others are, in order of arrival, agents with their identities and blocks with their games as base64 of deflated int16. A
-file of other games is refused with the difference. A truncated last line is removed, and its block is played again.
+Each line is JSON with a checksum. The first line holds what all games share: rules, start states, seed and rotations.
+The other lines hold, in the order of their completion, the agents with their identities and the blocks with their
+games as base64 of deflated int16. A file of another setting is refused. An incomplete last line is removed, and its
+block is played again.
 """
 
 from __future__ import annotations
@@ -16,15 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import lock_descriptor
 
 from gunzi_env.cli.options import UsageError
 from gunzi_env.published import starts
 from gunzi_eval.matches.workers import Games, MatchBlock, TournamentSpec
-
-try:
-    import fcntl
-except ImportError:  # no flock on this system: a second tournament that writes to the file is not noticed
-    fcntl = None  # type: ignore[assignment]
 
 FORMAT = 1
 _BEGINS = b'{"tournament": '
@@ -68,12 +65,13 @@ class GamesFile:
             raise
 
     def _lock(self) -> None:
-        if fcntl is None:
-            return
+        """Lock the file itself; the operating system releases the lock when the file is closed or the process ends."""
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(f"--save {self.path}: another tournament is writing to it") from None
+            locked = lock_descriptor(self._file.fileno(), blocking=False)
+        except OSError as error:
+            raise UsageError(f"--save {self.path}: cannot be locked ({error.strerror})") from None
+        if not locked:
+            raise UsageError(f"--save {self.path}: another tournament is writing there")
 
     def _read(self, header: dict[str, Any]) -> None:
         self._file.seek(0)
