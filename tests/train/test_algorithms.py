@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from gunzi_train import folder
 from gunzi_train.algorithms.base import Counters
 from gunzi_train.algorithms.learner import Learner
 from gunzi_train.commands import compare, inspect, train
-from gunzi_train.config import Config, ConfigError
+from gunzi_train.config import Config, ConfigError, sections
 from gunzi_train.device import floats
 from gunzi_train.group import Group
 from gunzi_train.logs import curve, progress
@@ -74,10 +74,13 @@ save = {every_seconds = 1e6, tensorboard = false, curve_seconds = 1e-9}
 
 
 @pytest.fixture(autouse=True)
-def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+def toy() -> Iterator[None]:
     """The toy, registered for one test."""
-    monkeypatch.setattr(configuration, "ALGORITHMS", dict(configuration.ALGORITHMS))
+    before = dict(configuration.ALGORITHMS)
     configuration.register("toy", Toy)
+    yield
+    configuration.ALGORITHMS.clear()
+    configuration.ALGORITHMS.update(before)
 
 
 @pytest.fixture
@@ -182,7 +185,7 @@ def test_an_entry_point_is_an_algorithm_too(monkeypatch: pytest.MonkeyPatch) -> 
     def found(group: str, name: str = "late") -> list[Entry]:
         return [Entry()] if (group, name) == (configuration.GROUP, "late") else []
 
-    monkeypatch.setattr(configuration, "entry_points", found)
+    monkeypatch.setattr(sections, "entry_points", found)
     assert "late" in configuration.algorithms() and not Entry.loaded
     assert configuration.read_toml_text('algorithm = "late"\nlate.lr = 0.5').settings == ToySettings(lr=0.5)
     assert configuration.shown_figures("late") == Toy.figures and configuration.shown_figures("nothing") == ()
