@@ -14,7 +14,7 @@ import pytest
 from gunzi_agents import checkpoint
 from gunzi_env.files import TEMPORARY
 from gunzi_train import folder
-from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.algorithms.ppo import PPO
 from gunzi_train.commands import train
 from gunzi_train.launch import training
 from gunzi_train.run import evaluate
@@ -25,7 +25,7 @@ ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--coll
 ARGV += ["32", "--precision", "fp32", "--save.no-tensorboard", "--schedule.updates", "100000"]
 ARGV += ["--save.curve-seconds", "0"]
 MATCHES = ["--evaluate.every-seconds", "0.01", "--evaluate.deals", "2", "--evaluate.opponents", "uniform"]
-PLACES = {"update": (Learner, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
+PLACES = {"update": (PPO, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
 
 
 pytestmark = pytest.mark.usefixtures("torch_as_before")
