@@ -224,7 +224,7 @@ def test_two_tournaments_in_one_file_are_refused(saved: Path, capsys: pytest.Cap
     with open(saved, "ab") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         assert run(dataclasses.replace(SMALL, save=saved)) == 2
-    assert "another tournament is writing to it" in capsys.readouterr().err
+    assert "another tournament is writing there" in capsys.readouterr().err
 
 
 def test_a_full_disk_is_said_and_gone_on_from(

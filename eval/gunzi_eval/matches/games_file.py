@@ -73,7 +73,7 @@ class GamesFile:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise UsageError(f"--save {self.path}: another tournament is writing to it") from None
+            raise UsageError(f"--save {self.path}: another tournament is writing there") from None
 
     def _read(self, header: dict[str, Any]) -> None:
         self._file.seek(0)

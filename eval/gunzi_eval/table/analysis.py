@@ -66,7 +66,7 @@ def action_values(agent: Agent, tables: Tables) -> tuple[str, Values] | None:
     """Return the agent's measure and its values of all actions at N tables, ``float32[N, A]``, or None."""
     view, legal = observe.view(tables), tables.actions.unpack(tables.legal)
     if isinstance(agent, Appraiser):
-        return "value in its own measure", agent.appraise(view, legal)
+        return "worth in its own measure", agent.appraise(view, legal)
     if isinstance(agent, Policy):
         return "probability", agent.probabilities(view, legal)
     return None
@@ -112,4 +112,4 @@ def _searched(search: Search, tables: Tables, keys: npt.NDArray[np.uint64]) -> t
         worlds, mean = int(found.worlds[0, column]), float(found.gains[0, column])
         half = student(worlds - 1) * float(found.errors[0, column])
         values.append(ActionValue(int(found.candidates[0, column]), Interval(mean, mean - half, mean + half), worlds))
-    return f"levels gained over {search.base.name}'s own action", values
+    return f"levels gained over {search.base.name}'s own move", values

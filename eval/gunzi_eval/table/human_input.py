@@ -1,4 +1,4 @@
-"""A person's answers as actions: whole plays in text, checked on a copy, refused with a reason."""
+"""Parsing a person's answers: a whole play as text becomes actions, checked on a copy of the table."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from gunzi_env.tables import HAND, PENDING, Phase, Tables
 from gunzi_eval.table.narrator import SUIT_WORDS
 
 CHOICES = (Phase.TRIBUTE, Phase.RETURN, Phase.BURY, Phase.PICKUP)
-"""Phases in which a set of cards is named one by one."""
+"""Phases in which a set of cards is chosen one card at a time."""
 
 
 class InvalidMove(ValueError):
-    """An answer that cannot be played; the message says why and what can."""
+    """An answer that cannot be played; the message gives the reason and the legal answers."""
 
 
 def trump_of(tables: Tables) -> int:
-    """The trump suit that slots are labelled by (spades until it is known)."""
+    """Return the trump suit, or spades until it is known; card slots are labelled by it."""
     return max(int(tables.trump[0]), 0)
 
 
 def legal_names(tables: Tables) -> list[str]:
-    """The next legal actions of table 0 by name."""
+    """Return the names of the legal actions at table 0."""
     level = int(tables.level[0])
     legal = np.flatnonzero(tables.actions.unpack(tables.legal)[0])
     return [tables.actions.name(int(action), level, trump_of(tables)) for action in legal]
 
 
 def aside(tables: Tables) -> list[int]:
-    """The faces that are forced and set aside already, strongest first."""
+    """Return the faces that are forced and already set aside, strongest first."""
     return _faces(tables, tables.planes[:, 0, PENDING])
 
 
@@ -46,10 +46,10 @@ def _faces(tables: Tables, cards: planes.Words) -> list[int]:
 
 
 def actions_of(tables: Tables, text: str) -> list[int]:
-    """The actions that an answer stands for, in the engine's order: a play of several units is several actions.
+    """Parse an answer into actions in the engine's order; a play of several units is several actions.
 
     Raises:
-        InvalidMove: it cannot be read, or the rules do not allow it.
+        InvalidMove: the answer cannot be parsed, or the rules do not allow it.
     """
     phase = Phase(int(tables.phase[0]))
     if phase <= Phase.BID or text.lower() == "pass":
@@ -65,7 +65,7 @@ def actions_of(tables: Tables, text: str) -> list[int]:
 
 
 def _word(tables: Tables, text: str) -> int:
-    """A bid, show or pass."""
+    """Parse a bid, show or pass."""
     allowed = f"answer {' or '.join(legal_names(tables))}"
     words = text if text.lower() in ("pass", "show") or text.lower().startswith("bid") else f"bid {text}"
     try:
@@ -73,7 +73,7 @@ def _word(tables: Tables, text: str) -> int:
             words.lower() if words.lower() in ("pass", "show") else words, int(tables.level[0])
         )
     except ValueError:
-        raise InvalidMove(f"{text!r} is no bid; {allowed}") from None
+        raise InvalidMove(f"{text!r} is not a bid; {allowed}") from None
     if not tables.actions.unpack(tables.legal)[0, action]:
         if tables.phase[0] > Phase.BID:
             raise InvalidMove("you cannot pass here")
@@ -84,7 +84,7 @@ def _word(tables: Tables, text: str) -> int:
 
 
 def _own(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
-    """The faces still to be named, after checking number and possession; cards set aside may be named again or not."""
+    """Return the faces to play, after checking number and possession; cards set aside may be repeated or omitted."""
     forced, named = Counter(aside(tables)), Counter(faces)
     need = int(tables.need[0])
     if phase == Phase.JOKERS:
@@ -109,7 +109,7 @@ def _own(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
 
 
 def _units(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
-    """Faces as units, in the order in which the engine wants them."""
+    """Convert faces to units, in the order that the engine expects."""
     slots = Counter(to_slots(tables.layout, int(tables.level[0]), trump_of(tables), faces))
     if phase not in (Phase.LEAD, Phase.FOLLOW):
         return sorted(slots.elements(), reverse=True)
@@ -120,10 +120,10 @@ def _units(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
 
 
 def _tried(tables: Tables, phase: Phase, actions: list[int]) -> list[int]:
-    """The actions, after they were carried out on a copy; a choice of jokers is closed with a pass."""
+    """Try the actions on a copy of the table; a choice of jokers is completed with a pass."""
     trial, asked = tables.clone(), (phase, int(tables.seat[0]))
     for action in actions:
-        # Once the question is answered, the next action would answer another one, perhaps another seat's.
+        # Once the question is answered, the next action would answer another question, perhaps of another seat.
         if (trial.phase[0], trial.seat[0]) != asked or not trial.actions.unpack(trial.legal)[0, action]:
             raise InvalidMove(_reason(tables, phase))
         engine.step(trial, np.array([action]))
@@ -133,16 +133,16 @@ def _tried(tables: Tables, phase: Phase, actions: list[int]) -> list[int]:
 
 
 def _reason(tables: Tables, phase: Phase) -> str:
-    """Why the rules refuse cards that are held and of the right number."""
+    """Explain why the rules do not allow cards that are held and of the right number."""
     if phase == Phase.FOLLOW:
         return _follow_reason(tables)
     choices = "one of: " + ", ".join(legal_names(tables))
     return {
-        Phase.TRIBUTE: f"the largest cards are given; only between equal ones you choose (R5.1), {choices}",
+        Phase.TRIBUTE: f"give the largest cards; choose only between equal ones (R5.1), {choices}",
         Phase.RETURN: f"side cards without points go back first, then other cards without points (R5.4), {choices}",
         Phase.BURY: "a small joker may be buried only when all your big jokers are (R6.3)",
         Phase.JOKERS: "only jokers go into the kitty, big ones first (R6.3, R6.5)",
-        Phase.PICKUP: f"the smallest cards are picked up; only between equal ones you choose (R6.5), {choices}",
+        Phase.PICKUP: f"pick up the smallest cards; choose only between equal ones (R6.5), {choices}",
     }[phase]
 
 
@@ -155,7 +155,7 @@ def _follow_reason(tables: Tables) -> str:
 
 
 def suit_word(tables: Tables, suit: int) -> str:
-    """A led suit 0..3 in words: trump, or the side suit's name."""
+    """Name the led suit 0..3: trump, or the name of the side suit."""
     if suit == TRUMP:
         return "trump"
     return SUIT_WORDS[SUITS[[s for s in range(4) if s != trump_of(tables)][suit]]]
