@@ -15,8 +15,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+import tyro
 from tyro.conf import Positional
 
 from gunzi_agents import registry
@@ -52,8 +53,7 @@ class Arena:
     example: gunzi arena uniform greedy runs/demo --deals 1000 --workers 2 --save games.jsonl --report report.html
     """
 
-    agents: Positional[tuple[str, ...]] = ()
-    """Two or more agents: uniform, greedy, expert, "search(expert, worlds=32)", expert@easy, or the path of a run."""
+    agents: Annotated[Positional[tuple[str, ...]], tyro.conf.arg(help=f"Two or more. {registry.SPEC_HELP}")] = ()
     deals: int = 1000
     """Deals a pair, each played twice."""
     seed: int = 0

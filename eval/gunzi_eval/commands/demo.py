@@ -11,14 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from gunzi_agents import registry
-from gunzi_agents.playing import decide
-from gunzi_env import engine
-from gunzi_env.chapters.deal import start_keys
+from gunzi_agents.playing import Actions, Seating, play_hands
 from gunzi_env.cli.options import check_seed, check_writable, checked_rules, parse, say_next, write_whole
 from gunzi_env.published import starts
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
-from gunzi_env.tables import Phase, Tables
+from gunzi_env.tables import Index, Tables
 from gunzi_eval.table.narrator import Narrator
 from gunzi_eval.table.terminal import Painter, Spectator, show
 
@@ -42,10 +40,8 @@ class Demo:
 
 def deal(rules: Rules, seed: int) -> Tables:
     """One table with a hand in the middle of a match, as the published distribution has them."""
-    tables, here = Tables(rules, 1), np.array([0])
-    engine.reset(tables, seed, begin=False)
-    levels, dealer, blood = starts.sample(rules, start_keys(tables, here))
-    engine.begin_hand(tables, here, levels=levels, dealer=dealer, blood=blood)
+    tables = Tables(rules, 1)
+    starts.deal(tables, seed)
     return tables
 
 
@@ -62,12 +58,12 @@ def main(argv: list[str]) -> int:
     recorder, narrator, spectator = Recorder(rules, [agent.name] * 4), Narrator(tables), Spectator(tables, painter)
     recorder.begin(tables)
     spectator.show(narrator.opening())
-    ply = 0
-    while tables.phase[0] != Phase.OVER:
-        action = decide(agent, tables, config.seed, ply)
-        recorder.note(tables, action)
-        spectator.show(narrator.advance(action))
-        ply += 1
+
+    def step(t: Tables, rows: Index, actions: Actions) -> None:
+        recorder.note(t, int(actions[0]))
+        spectator.show(narrator.advance(int(actions[0])))
+
+    play_hands(tables, Seating.alone(agent, 1, np.array([config.seed], np.uint64)), step=step)
     if config.record is not None:
         recorder.end(tables)
         write_whole(config.record, recorder.text())

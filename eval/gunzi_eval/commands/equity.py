@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
+from gunzi_agents.playing import MAX_HANDS, Seating, play_matches
 from gunzi_env import engine
 from gunzi_env.cards import rank_name
 from gunzi_env.cli.options import (
@@ -34,14 +35,13 @@ from gunzi_env.keys import mix
 from gunzi_env.published import equity, starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Tables
-from gunzi_eval.playing import Sitting
 from gunzi_eval.stats import match_equity
 from gunzi_eval.stats.intervals import Interval, figure, share_interval
 
 BLOCK = 2048
 """Matches played side by side."""
 BINS = 10
-MAX_HANDS, MAX_MATCHES = 10_000_000, 1_000_000
+MOST_HANDS, MOST_MATCHES = 10_000_000, 1_000_000
 _STATES, _MATCHES = np.uint64(4), np.uint64(5)
 """Streams of the seed."""
 
@@ -146,7 +146,9 @@ def _play_block(
     # Other cards than the table was made from: those hands bear the seed itself.
     engine.reset(t, int(mix(seed, _MATCHES)[()]), table_ids=numbers, begin=False)
     engine.begin_hand(t, everyone, levels=levels, dealer=dealer, blood=blood)
-    Sitting.alone(t, agent, mix(seed, _MATCHES, numbers)).play_matches()
+    agent.reset()
+    if play_matches(t, Seating.alone(agent, t.num, mix(seed, _MATCHES, numbers))).any():
+        raise RuntimeError(f"a match has not ended after {MAX_HANDS} hands")
     deals_even = (dealer & 1) == 0
     return np.where(deals_even, even, 1 - even), ((t.match_winner == 0) == deals_even).astype(np.float64)
 
@@ -212,8 +214,8 @@ def check(config: Equity, rules: Rules) -> None:
     if config.make and config.check:
         raise UsageError("--make and --check are two runs: give one of them")
     check_range("--blood", config.blood, 0, rules.max_blood)
-    check_range("--hands", config.hands, 1, MAX_HANDS)
-    check_range("--matches", config.matches, 1, MAX_MATCHES)
+    check_range("--hands", config.hands, 1, MOST_HANDS)
+    check_range("--matches", config.matches, 1, MOST_MATCHES)
     check_seed(config.seed)
     check_writable(config.json, "--json")
     if config.json is not None and not config.check:

@@ -9,9 +9,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import tyro
 from tyro.conf import Positional
 
 from gunzi_agents import registry
@@ -48,8 +49,10 @@ class Explain:
     """The decision, counted from 0 in its hand; gunzi replay --plies shows the numbers."""
     hand: int | None = None
     """The hand of this number, from 0; may be left out where there is one, or for the table."""
-    agents: tuple[str, ...] = ("greedy", "expert")
-    """Who is asked."""
+    agents: Annotated[tuple[str, ...], tyro.conf.arg(help=f"Who is asked. {registry.SPEC_HELP}")] = (
+        "greedy",
+        "expert",
+    )
     seed: int | None = None
     """Names the bots' random choices; if left out, those that the record was played with."""
     json: Path | None = None
