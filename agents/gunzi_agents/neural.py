@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 
 from gunzi_agents import checkpoint
+from gunzi_agents.base import Agent
 from gunzi_agents.networks import ILLEGAL, ActorCritic, Shape, from_arrays
 from gunzi_env import observe
 from gunzi_env.observe import View
@@ -18,7 +19,7 @@ MIN_ROWS = 8
 """Below this, matrix products take other paths and round differently: smaller batches are padded."""
 
 
-class NeuralAgent:
+class NeuralAgent(Agent):
     """Plays the action with the largest logit; of equals the lowest number. Deterministic: the keys are not used."""
 
     def __init__(self, net: ActorCritic, rules: Rules, name: str, identity: str = "") -> None:

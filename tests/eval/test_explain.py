@@ -133,9 +133,8 @@ def test_the_table_and_the_single_decision_agree(file: Path, tmp_path: Path) -> 
 def test_hands_of_a_match_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "match.txt"
     session = play.Session(play.PlayOptions(against="uniform", seed=3), Rules.preset("dalian"), 3)
-    session.bots[session.seat] = session.adviser
-    session._ask = lambda: [session._bot(session.seat)]  # type: ignore[method-assign]
-    play.run(session, 2)
+    session.players[session.seat] = session.adviser
+    session.play(2)
     path.write_text(session.recorder.text())
     capsys.readouterr()
     assert run(str(path), "--ply", "3") == 2

@@ -37,7 +37,7 @@ def gunzi(*arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-class JokerLover:
+class JokerLover(Agent):
     """Uniform, but always buries jokers, and always (or never) bids and shows: for the rare branches."""
 
     name = "joker lover"

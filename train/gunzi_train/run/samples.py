@@ -1,45 +1,37 @@
-"""Hands of the present network against itself, as a record that one can read and replay. Nothing learns from them."""
+"""Sample hands of the current network in self-play, as a record for reading and replay. They are not trained on."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from gunzi_agents.networks import ActorCritic
 from gunzi_agents.neural import NeuralAgent
-from gunzi_agents.playing import ask
-from gunzi_env import engine, observe, record
-from gunzi_env.chapters.deal import start_keys
+from gunzi_agents.playing import Actions, Seating, play_hands
+from gunzi_env import engine, record
 from gunzi_env.published import starts
 from gunzi_env.record import Record
 from gunzi_env.rules import Rules
-from gunzi_env.tables import Phase, Tables
+from gunzi_env.tables import Index, Tables
 
 
 def play(net: ActorCritic, rules: Rules, name: str, *, hands: int, seed: int) -> str:
-    """The record of ``hands`` single hands with ``net`` in all four seats, playing as it does in the arena.
+    """Play single hands with ``net`` in all four seats, acting as it does in the arena, and return their record.
 
     Args:
-        net: left as it is, ready for training.
-        rules: what is played.
-        name: of the players.
-        hands: how many.
-        seed: names the deals and the states they start from.
+        net: the network; in training mode afterwards.
+        rules: the rules of the hands.
+        name: name of the players in the record.
+        hands: number of hands.
+        seed: names the deals and the states that the hands start from.
     """
-    agent = NeuralAgent(net, rules, name)
-    tables = Tables(rules, hands)
-    engine.reset(tables, seed, begin=False)
-    everyone = np.arange(hands)
-    levels, dealer, blood = starts.sample(rules, start_keys(tables, everyone))
-    engine.begin_hand(tables, everyone, levels=levels, dealer=dealer, blood=blood)
+    agent, tables = NeuralAgent(net, rules, name), Tables(rules, hands)
+    starts.deal(tables, seed)
     game = Record(rules, (name,) * 4, [record.begin(tables, n) for n in range(hands)])
-    while len(live := np.flatnonzero(tables.phase != Phase.OVER)):
-        actions = np.full(hands, tables.actions.PASS, np.int32)
-        legal = tables.actions.unpack(tables.legal[live])
-        no_keys = np.zeros(len(live), np.uint64)  # the network's choice hangs on none
-        actions[live] = ask(agent, observe.view(tables, live), legal, no_keys, tables, live)
-        for n in live.tolist():
-            record.note(game.hands[n], tables, int(actions[n]), n)
-        engine.step(tables, actions)
+
+    def step(t: Tables, rows: Index, actions: Actions) -> None:
+        for n in rows.tolist():
+            record.note(game.hands[n], t, int(actions[n]), n)
+        engine.step(t, actions)  # forced moves are asked for, so that the record shows them
+
+    play_hands(tables, Seating.alone(agent, hands), step=step)
     for n in range(hands):
         game.hands[n].result = record.result_text(tables, n)
     net.train()
