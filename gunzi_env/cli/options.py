@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
-import os
 import re
 import sys
 import textwrap
@@ -30,6 +29,7 @@ from typing import Annotated, TypeVar, get_type_hints
 
 import tyro
 
+from gunzi_env import files
 from gunzi_env.rules import Rules, RulesError, load_rules
 
 T = TypeVar("T")
@@ -192,7 +192,7 @@ def check_writable(path: Path | None, option: str) -> None:
     folder = path.resolve().parent
     if not folder.is_dir():
         raise UsageError(f"{option} {path}: there is no folder {folder.name!r} to write to")
-    temporary = _temporary(path)
+    temporary = files.temporary_name(path)
     try:  # Permission bits are not enough: the file system may refuse. So create a file, as it will be done later.
         temporary.touch()
         temporary.unlink()
@@ -200,28 +200,16 @@ def check_writable(path: Path | None, option: str) -> None:
         raise UsageError(f"{option} {path}: cannot write there: {error.strerror or error}") from None
 
 
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
-
-
 def write_whole(path: Path, text: str) -> None:
-    """Write a file atomically: under a temporary name, synced to disk, then renamed.
+    """Write a command's output file with :func:`gunzi_env.files.write_whole`.
 
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: it cannot be written; an older file is unchanged.
     """
-    temporary = _temporary(path)
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        files.write_whole(path, text)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):  # the first error is the one to report
-            temporary.unlink(missing_ok=True)
 
 
 def say_next(text: str) -> None:

@@ -20,7 +20,7 @@ PACKAGES = {
 
 # From the ground up. A module may import modules of lower layers and of its own, but never in a circle.
 LAYERS: list[set[str]] = [
-    {"gunzi_env.cards"},
+    {"gunzi_env.cards", "gunzi_env.files"},
     {"gunzi_env.planes"},
     {"gunzi_env.order", "gunzi_env.keys", "gunzi_env.packed"},
     {"gunzi_env.rules"},

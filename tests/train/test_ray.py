@@ -274,7 +274,7 @@ def test_a_run_of_two_learners_goes_on(address: str, tmp_path: Path, capsys: Any
     assert {"process.0", "process.1"} <= set(found.tensors)
     assert found.meta["counters"]["updates"] == 1
     assert train.main(["--resume", str(run), "--ray", "auto", "--minutes", "10"]) == 0
-    assert "with new tables" in capsys.readouterr().out
+    assert "on new tables" in capsys.readouterr().out
     found = checkpoint.load(run)[0]
     assert found.meta["counters"] | {"updates": 3, "decisions": 3 * 2 * 16 * 24} == found.meta["counters"]
     for rank in (0, 1):

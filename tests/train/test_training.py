@@ -187,7 +187,7 @@ def test_a_finished_run_has_nothing_to_go_on_with(whole: Path, capsys: pytest.Ca
 def test_a_folder_serves_one_run(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file() and path.name != folder.LOCK}
     assert train.main(["--out", str(whole), *ARGV]) == 2
-    assert "holds a run already" in capsys.readouterr().err
+    assert "already contains a run" in capsys.readouterr().err
     lock = folder.RunLock(whole)
     for argv in (["--out", str(whole), "--overwrite", *ARGV], ["--resume", str(whole)]):
         assert train.main(argv) == 2

@@ -16,15 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import lock_descriptor
 
 from gunzi_env.cli.options import UsageError
 from gunzi_env.published import starts
 from gunzi_eval.matches.workers import Games, MatchBlock, TournamentSpec
-
-try:
-    import fcntl
-except ImportError:  # no flock on this system: a second tournament that writes to the file is not noticed
-    fcntl = None  # type: ignore[assignment]
 
 FORMAT = 1
 _BEGINS = b'{"tournament": '
@@ -68,12 +64,13 @@ class GamesFile:
             raise
 
     def _lock(self) -> None:
-        if fcntl is None:
-            return
+        """Lock the file itself; the operating system releases the lock when the file is closed or the process ends."""
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(f"--save {self.path}: another tournament is writing there") from None
+            locked = lock_descriptor(self._file.fileno(), blocking=False)
+        except OSError as error:
+            raise UsageError(f"--save {self.path}: cannot be locked ({error.strerror})") from None
+        if not locked:
+            raise UsageError(f"--save {self.path}: another tournament is writing there")
 
     def _read(self, header: dict[str, Any]) -> None:
         self._file.seek(0)

@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gunzi_train.folder import CURVE, write_bytes
+from gunzi_train.folder import CURVE, write
 from gunzi_train.logs.history import History
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Curve:
         if self._gave_up:
             return ""
         try:
-            write_bytes(self._path, png(self._history.read()))
+            write(self._path, png(self._history.read()))
         except ImportError:
             reason = "matplotlib is not installed: no curve.png is drawn"
         except Exception as error:  # whatever it is, the run is worth more than its picture

@@ -31,7 +31,7 @@ from gunzi_train.errors import Interrupted, OpponentFault, TrainingError, Worker
 from gunzi_train.plan import Plan
 from gunzi_train.rollout.collector import HandStats, Rollout, shape_of
 from gunzi_train.rollout.opponents import Against, make_collector
-from gunzi_train.signals import Stop
+from gunzi_train.signals import SignalGuard
 
 TRIES = 3
 """So many actors in one place lost one after the other, without a rollout between, end the run."""
@@ -95,7 +95,7 @@ class Actors:
         opponent = registry.make(config.opponent, plan.rules) if config.opponent else None
         self.opponent_identity = identity(opponent) if opponent is not None else ""
         self.say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)
-        self.stop: Stop | None = None
+        self.stop: SignalGuard | None = None
         self.rollouts = config.ray.actors // config.ray.learners
         tables = self.rollouts * config.collect.tables
         self.data = Rollout.empty(config.collect.steps, tables, shape.inputs, shape.hidden, shape.actions)

@@ -30,7 +30,7 @@ from gunzi_train.plan import Plan
 from gunzi_train.rollout.collector import Source
 from gunzi_train.run import evaluate, samples
 from gunzi_train.seeds import derived_seed
-from gunzi_train.signals import Stop
+from gunzi_train.signals import SignalGuard
 
 if TYPE_CHECKING:
     from gunzi_train.rollout.ray_actors import Actors
@@ -69,7 +69,7 @@ class Session:
 
     # --- the loop ---------------------------------------------------------------------------------
 
-    def loop(self, stop: Stop | None) -> int:
+    def loop(self, stop: SignalGuard | None) -> int:
         """Update until told to stop; returns the exit code."""
         self.loop_began = self.last_saved = self.last_curve = time.monotonic()
         self.last_match = self.loop_began - self.config.evaluate.every_seconds + FIRST_MATCH
@@ -104,7 +104,7 @@ class Session:
         self._save_update()
         return error.exit_code
 
-    def _decide(self, stop: Stop | None) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _decide(self, stop: SignalGuard | None) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Process 0: [exit code or DONE, save, match, length of the schedule]; what others put here is overwritten."""
         now, updates = time.monotonic(), self.learner.updates
         total = self.total or self._schedule(now)
@@ -171,7 +171,7 @@ class Session:
             matches_at=self.measured_at,
         )
 
-    def _match(self, stop: Stop | None) -> int:
+    def _match(self, stop: SignalGuard | None) -> int:
         """Play against all opponents; the exit code if a signal ended that, else 0."""
         start = time.monotonic()
         self.measured_at = self.learner.hands
@@ -300,7 +300,7 @@ def run(
     group: Group,
     *,
     began: float | None = None,
-    stop: Stop | None = None,
+    stop: SignalGuard | None = None,
     source: Actors | None = None,
 ) -> int:
     """Train as one process of ``group``; returns the exit code. Typed errors (errors.py) are passed on.
@@ -331,7 +331,7 @@ def run(
         raise WorkerLost(f"process 0 raised {type(error).__name__}: {error}") from None
 
 
-def _lead(session: Session, stop: Stop | None, source: Actors | None) -> int:
+def _lead(session: Session, stop: SignalGuard | None, source: Actors | None) -> int:
     """What process 0 does: it alone writes and prints."""
     folder.cut_metrics(session.folder / folder.METRICS, session.learner.updates)
     purge = session.learner.updates + 1 if session.plan.resume else None  # the first row that is written again
