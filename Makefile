@@ -1,4 +1,4 @@
-# Targets: demo, test, coverage, soak, soak-train, faults, mutants, playthroughs, perft, bench, bench-peers, leaderboard, check, lint, types, install, clean. `make demo` works on a fresh clone.
+# Targets: demo, test, test-rest, test-all, coverage, soak, soak-train, faults, mutants, playthroughs, perft, bench, bench-peers, leaderboard, check, lint, types, install, clean. `make demo` works on a fresh clone.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := check
-.PHONY: install demo test coverage soak soak-train faults mutants playthroughs perft bench bench-peers leaderboard check lint types clean
+.PHONY: install demo test test-rest test-all coverage soak soak-train faults mutants playthroughs perft bench bench-peers leaderboard check lint types clean
 # A failed recipe must not leave its target behind.
 .DELETE_ON_ERROR:
 
@@ -30,8 +30,14 @@ demo: install
 	$(BIN)/gunzi arena runs/demo runs/demo/untrained.safetensors greedy uniform --deals 1000 --json runs/demo/arena.json
 	@echo "the trained bot is in runs/demo, its results in runs/demo/arena.json"
 
+# Tiers of tests, see tests/conftest.py: the fast one, then the slow tests and those that start processes.
 test: install
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m fast
+
+test-rest: install
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or process"
+
+test-all: test test-rest
 
 # Branch coverage of gunzi_env; fails below the threshold in pyproject.toml.
 coverage: install

@@ -1,24 +1,20 @@
-"""The sources' structure: imports go one way, torch stays where it belongs, nothing unsafe is called."""
+"""Structure of the sources: imports go one way, torch and Ray stay in their places, nothing unsafe is called."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+import textwrap
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT
+from tests.support import ROOT, structure
+from tests.support.structure import Counts
 
-PACKAGES = {
-    "gunzi_env": ROOT / "gunzi_env",
-    "gunzi_agents": ROOT / "agents" / "gunzi_agents",
-    "gunzi_train": ROOT / "train" / "gunzi_train",
-    "gunzi_eval": ROOT / "eval" / "gunzi_eval",
-}
-
-# From the ground up. A module may import modules of lower layers and of its own, but never in a circle.
+# From the ground up: a module may import modules of lower layers and of its own. CONTRIBUTING.md prints this table.
 LAYERS: list[set[str]] = [
     {"gunzi_env.cards", "gunzi_env.files"},
     {"gunzi_env.planes"},
@@ -37,60 +33,55 @@ LAYERS: list[set[str]] = [
     {"gunzi_env", "gunzi_env.cli"},
     {"gunzi_agents"},
     {"gunzi_eval"},
-    {"gunzi_train"},
+    {"gunzi_train.config", "gunzi_train.errors", "gunzi_train.policy", "gunzi_train.seeds"},
+    {"gunzi_train.device", "gunzi_train.group", "gunzi_train.plan", "gunzi_train.signals"},
+    {"gunzi_train.folder", "gunzi_train.rollout"},
+    {"gunzi_train.algorithms", "gunzi_train.logs"},
+    {"gunzi_train.run", "gunzi_train.tuning"},
+    {"gunzi_train.launch"},
+    {"gunzi_train", "gunzi_train.commands"},
 ]
+IN_ROOMS = ("gunzi_env", "gunzi_train")
+"""Packages each room of which has a layer of its own; the other packages are one layer."""
+
+AT_MOST = {"gunzi_env": Counts(25, 9, 118), "gunzi_eval": Counts(5, 4, 9), "gunzi_train": Counts(16, 7, 60)}
+"""Bounds on the graphs of rooms. ``python -m tests.support.structure`` prints the counts of today."""
 
 TORCH_ALLOWED = ("gunzi_agents.networks", "gunzi_agents.neural", "gunzi_train")
-# Ray unpickles what its processes send each other: whoever does not ask for --ray never loads it.
+# Ray unpickles what its processes send each other, so only a run with --ray may load it.
 RAY_ALLOWED = ("gunzi_train.rollout.ray_actors", "gunzi_train.launch.ray_cluster")
 SHELL_LIBRARIES = {"gymnasium", "pettingzoo"}
 SHELLS = ("gunzi_env.aec", "gunzi_env.vector", "gunzi_env.testing", "gunzi_env")
 
-
-def modules() -> dict[str, Path]:
-    """Every module of the four packages by its dotted name."""
-    found = {}
-    for package, folder in PACKAGES.items():
-        for path in sorted(folder.rglob("*.py")):
-            parts = path.relative_to(folder).with_suffix("").parts
-            name = ".".join((package, *parts)).removesuffix(".__init__")
-            found[name] = path
-    return found
-
-
-MODULES = modules()
+MODULES = structure.modules()
 
 
 def imports(path: Path, at_once: bool = False) -> set[str]:
-    """What a file imports as dotted names, wherever in the file, or only when it is loaded (``at_once``).
-
-    ``from a import b`` gives a.b where that is a module.
-    """
-    found = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in tree.body if at_once else ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name}: relative import; write the package's name"
-            for alias in node.names:
-                full = f"{node.module}.{alias.name}"
-                found.add(full if full in MODULES else str(node.module))
-    return found
+    return structure.imports(path, MODULES, at_once)
 
 
 def layer(name: str) -> int:
-    """The number of a module's layer: its own entry, or that of its package (in gunzi_env every room is listed)."""
+    """Number of a module's layer: that of its own entry, or of its package's."""
     for number, members in enumerate(LAYERS):
         if name in members:
             return number
     parent = name.rpartition(".")[0]
-    assert parent and parent != "gunzi_env", f"{name} stands in no layer: add it to LAYERS"
+    assert parent and parent not in IN_ROOMS, f"{name} is in no layer: add it to LAYERS"
     return layer(parent)
 
 
+def layer_lines() -> str:
+    """LAYERS as CONTRIBUTING.md prints it: a paragraph for each package, layers joined by arrows."""
+    lines = []
+    for package, layers in groupby(LAYERS, lambda names: min(names).partition(".")[0]):
+        text = " -> ".join(", ".join(sorted(name.rpartition(".")[2] for name in names)) for names in layers)
+        words = f"{package + ':':<13} {text}" if package in IN_ROOMS else package
+        lines.append(textwrap.fill(words, 120, initial_indent="    ", subsequent_indent=" " * 18))
+    return "\n".join(lines)
+
+
 def ours(names: set[str]) -> set[str]:
-    return {name for name in names if name.partition(".")[0] in PACKAGES}
+    return {name for name in names if name.partition(".")[0] in structure.PACKAGES}
 
 
 def within(name: str, allowed: tuple[str, ...]) -> bool:
@@ -100,26 +91,57 @@ def within(name: str, allowed: tuple[str, ...]) -> bool:
 @pytest.mark.parametrize("name", sorted(MODULES))
 def test_imports_go_down(name: str) -> None:
     package = name.partition(".")[0]
-    for target in ours(imports(MODULES[name])):
+    found = imports(MODULES[name])
+    assert not {target.partition(".")[0] for target in found} & {"tests", "benchmarks"}
+    for target in ours(found):
         assert target != package or name == package, f"{name} imports its own package: name the module"
         assert layer(target) <= layer(name), f"{name} imports {target}, which is above it"
-        assert package != "gunzi_eval" or not target.startswith("gunzi_train"), f"{name} knows of training: {target}"
 
 
-def test_no_import_circles() -> None:
-    graph = {name: ours(imports(path, at_once=True)) & set(MODULES) - {name} for name, path in MODULES.items()}
-    done: set[str] = set()
+def test_layers_name_what_exists_once() -> None:
+    names = [name for members in LAYERS for name in members]
+    assert len(names) == len(set(names))
+    assert set(names) <= MODULES.keys()
 
-    def visit(name: str, trail: tuple[str, ...]) -> None:
-        assert name not in trail, f"import circle: {' -> '.join((*trail, name))}"
-        if name in done:
-            return
-        for target in sorted(graph[name]):
-            visit(target, (*trail, name))
-        done.add(name)
 
-    for name in sorted(graph):
-        visit(name, ())
+def test_contributing_prints_the_layers() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert f"\n\n{layer_lines()}\n\n" in page, f"print this in CONTRIBUTING.md:\n{layer_lines()}"
+
+
+@pytest.mark.parametrize("package", structure.PACKAGES)
+def test_no_import_circles(package: str) -> None:
+    """Neither among modules nor among rooms, imports within functions and for the type checker included."""
+    graph = structure.module_graph(MODULES, package)
+    assert structure.circles(graph) == []
+    assert structure.circles(structure.room_graph(graph)) == []
+
+
+@pytest.mark.parametrize("package", AT_MOST)
+def test_the_graph_of_rooms_stays_small(package: str) -> None:
+    counts = structure.counts(structure.room_graph(structure.module_graph(MODULES, package)))
+    for kind, found, bound in zip(Counts._fields, counts, AT_MOST[package], strict=True):
+        assert found <= bound, f"{package}: {found} {kind}, at most {bound} are allowed"
+
+
+def test_the_graph_sees_circles_and_floors(tmp_path: Path) -> None:
+    """A negative control: one arrow for the type checker, one in a function, and one module apart."""
+    for name, text in {
+        "a": "if TYPE_CHECKING:\n    from gunzi_env import b\n",
+        "b": "def f():\n    from gunzi_env.c.d import x\n",
+        "c/d": "import gunzi_env.a\n",
+        "e": "from gunzi_env import a\n",
+    }.items():
+        path = tmp_path / "gunzi_env" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = structure.modules(tmp_path)
+    graph = structure.module_graph(found, "gunzi_env")
+    assert structure.circles(graph) == [["gunzi_env.a", "gunzi_env.b", "gunzi_env.c.d"]]
+    rooms = structure.room_graph(graph)
+    assert structure.circles(rooms) == [["gunzi_env.a", "gunzi_env.b", "gunzi_env.c"]]
+    assert structure.counts(rooms) == (4, 2, 4)
+    assert structure.imports(found["gunzi_env.a"], found, at_once=True) == set()
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))

@@ -47,7 +47,7 @@ def test_survivors_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 def test_a_copy_that_fails_by_itself_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutants, "suite_files", lambda first: ["tests/no_such_file.py"])
+    monkeypatch.setattr(mutants, "SUITE", ("tests/no_such_file.py",))
     assert mutants.run_all([TINY], workers=1) == 1
 
 

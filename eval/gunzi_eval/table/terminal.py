@@ -12,7 +12,7 @@ from shutil import get_terminal_size
 from gunzi_env import planes, render
 from gunzi_env.cards import SUITS, format_cards, parse_face, rank_name
 from gunzi_env.observe import View
-from gunzi_env.order import TRUMP, layout, to_faces
+from gunzi_env.order import TRUMP, provisional, to_faces
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval.table.narrator import Event, Message, Play, Trick, seat_name
 from gunzi_eval.table.outcome import HandSummary, sentences
@@ -110,8 +110,8 @@ def result(tables: Tables) -> list[str]:
 
 def hand_lines(view: View, painter: Painter, row: int = 0) -> list[str]:
     """Format a hand as it is typed: one line per suit, trumps first, strongest cards first."""
-    level, trump = int(view.level[row]), max(int(view.trump[row]), 0)
-    table = layout(view.rules.mixed_trump_rank)
+    level, trump = int(view.level[row]), provisional(view.trump[row])
+    table = view.layout
     copies = planes.to_counts(view.hand[:, row])
     suits = table.suit_of_slot[level]
     # Until the trump suit is known, the hand is sorted as if it were spades, together with the permanent trumps.
