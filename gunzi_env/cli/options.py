@@ -79,11 +79,11 @@ def parse(config: type[T], argv: Sequence[str], command: str) -> T:
 
 
 def description(docstring: str | None) -> str:
-    """Format the docstring of a command's module for ``--help``: wrapped to the terminal, examples left as they are."""
+    """Format the docstring of a command's module for ``--help``: wrapped to the terminal, except examples and lists."""
     width = min(get_terminal_size().columns, 100)
     paragraphs = []
     for paragraph in inspect.cleandoc(docstring or "").split("\n\n"):
-        if paragraph.startswith("example"):
+        if paragraph.startswith("example") or "\n " in paragraph:
             paragraphs.append(textwrap.indent(paragraph, _INDENT))
         else:
             text = " ".join(paragraph.split())

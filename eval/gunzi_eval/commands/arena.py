@@ -1,4 +1,4 @@
-"""Play every pair of agents on the same deals and print the results with 95 % intervals.
+"""Play every pair of agents on the same deals; print 95 % intervals.
 
 Each deal is played twice with the teams exchanged. The table shows levels per hand, points per hand and hands won from
 the first agent's view, and matches won with --matches. The JSON file and the report contain more.

@@ -1,4 +1,4 @@
-"""Watch four bots play one hand in the terminal, with the result explained.
+"""Watch four bots play one hand, with the result explained.
 
 example: gunzi demo --seed 7
 """

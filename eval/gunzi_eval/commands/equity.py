@@ -1,7 +1,8 @@
-"""Print the match-equity table: the probability of winning the match, by levels and blood.
+"""Print the match-equity table: probabilities of winning the match.
 
-Rows are the level of the dealers and columns that of the attackers. --make plays hands and writes the table that the
-environments read for reward="equity". --check plays matches to the end and compares the winners with the table.
+The probability depends on the levels of both sides and the blood owed. Rows are the level of the dealers and columns
+that of the attackers. --make plays hands and writes the table that the environments read for reward="equity". --check
+plays matches to the end and compares the winners with the table.
 
 examples:
   gunzi equity --blood 4

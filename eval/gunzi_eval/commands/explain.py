@@ -1,4 +1,4 @@
-"""Show what bots would have played in a recorded game, and how they value the actions.
+"""Show what bots would have played in a recorded game, and why.
 
 With --ply: one decision as its seat saw it, and each bot's choice. Without: a table of all decisions in which a bot
 would have played another action. Plies count the decisions of a hand from 0, as in gunzi replay --plies.

@@ -1,4 +1,4 @@
-"""Play one seat in the terminal against bots, a whole match or some hands of it.
+"""Play one seat in the terminal against bots.
 
 Type cards as they are shown, a whole play at once (H9 H9). Input can be piped; its end leaves the table.
 
@@ -196,8 +196,6 @@ def question(tables: Tables) -> str:
         Phase.JOKERS: f"The kitty takes {jokers} joker{'s' * (jokers != 1)}: name those you put in, or pass.",
         Phase.PICKUP: f"Pick up {cards} of {', '.join(legal_names(tables))}{also}.",
     }[phase]
-
-
 
 
 def main(argv: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Measure how much duplicate deals, seat rotation and a control variate narrow an interval.
+"""Measure how duplicate deals and a control variate narrow intervals.
 
 Two agents play each deal in every design: at one table, at one table with a control variate (the result of a reference
 bot on the same deal), with the teams exchanged, and with the teams exchanged at all four rotations of the hands. For

@@ -72,14 +72,14 @@ def action_values(agent: Agent, tables: Tables) -> tuple[str, Values] | None:
     return None
 
 
-def analyse(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64], played: int) -> Analysis:
+def analyse(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64], played: int | None = None) -> Analysis:
     """Analyse the decision at one table with an agent.
 
     Args:
         agent: The bot.
         tables: One table.
         keys: ``uint64[1]``, for random choices.
-        played: The action that was played; it is listed with the best ones if the agent values it.
+        played: Action to list in addition to the best ones, if the agent values it.
 
     Raises:
         gunzi_agents.playing.AgentFault: the agent crashed or chose an illegal action.
