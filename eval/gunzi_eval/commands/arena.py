@@ -3,7 +3,9 @@
 Each deal is played twice with the teams exchanged. The table shows levels per hand, points per hand and hands won from
 the first agent's view, and matches won with --matches. The JSON file and the report contain more.
 
-example: gunzi arena uniform greedy runs/demo --deals 1000 --workers 2 --save games.jsonl --report report.html
+examples:
+  gunzi arena uniform greedy runs/demo --deals 1000 --report report.html
+  gunzi arena greedy expert --deals 20000 --workers 2 --save games.jsonl
 """
 
 from __future__ import annotations
