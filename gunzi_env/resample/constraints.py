@@ -1,4 +1,4 @@
-"""What a :class:`gunzi_env.views.View` says of where each unseen card can lie: the constraints of :mod:`gunzi_env.resample`.
+"""Constraints on the places of unseen cards that follow from a :class:`gunzi_env.views.View`.
 
 Each physical card that the viewer has not located has a set of *places* it may be in: the hands of his next, his
 partner and his previous, and the kitty where he does not know it. Cards of one slot can differ: one that was shown

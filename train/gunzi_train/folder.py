@@ -340,7 +340,7 @@ def require_opponent(found: checkpoint.Checkpoint, identity: str) -> None:
     """
     if found.meta.get("opponent", "") != identity:
         raise checkpoint.CheckpointError(
-            found.path, f"the opponent {plan_of(found).config.opponent!r} has changed since"
+            found.path, f"the opponent {plan_of(found).config.against!r} has changed since"
         )
 
 

@@ -21,7 +21,7 @@ from tyro.conf import Positional
 from gunzi_env.cli.options import UsageError, check_writable, parse, say_next, write_whole
 from gunzi_env.cli.text import table_text
 from gunzi_eval.stats.intervals import Interval, format_interval
-from gunzi_train.logs.history import COLUMNS, FIGURES, Match
+from gunzi_train.logs.history import FIGURES, Match
 from gunzi_train.logs.progress import clock
 from gunzi_train.logs.runs import Run, count
 
@@ -66,11 +66,12 @@ def comparison(runs: Sequence[Run]) -> Content:
     ``matches[agent]["hands" | "seconds"]`` is a list with one entry per mark: ``{"at": number, "runs": [match, ...]}``.
     """
     settings = {name: [run.settings.get(name) for run in runs] for run in runs for name in run.settings}
+    columns = dict.fromkeys(name for run in runs for name in run.history.columns)
     agents = [agent for agent in runs[0].history.matches if all(agent in run.history.matches for run in runs)]
     return {
         "runs": [str(run.folder) for run in runs],
         "settings": {name: values for name, values in settings.items() if any(v != values[0] for v in values)},
-        "newest": {name: [_finite(run.history.last(name)) for run in runs] for name in COLUMNS},
+        "newest": {name: [_finite(run.history.last(name)) for run in runs] for name in columns},
         "matches": {agent: {by: _marks(runs, agent, by) for by in ("hands", "seconds")} for agent in agents},
     }
 
@@ -108,7 +109,7 @@ def show_comparison(content: Content) -> None:
     else:
         print("the settings are equal")
     newest = content["newest"]
-    rows = [[name.replace("_", " "), *(_shown(name, value) for value in newest[name])] for name in COLUMNS]
+    rows = [[name.replace("_", " "), *(_shown(name, value) for value in values)] for name, values in newest.items()]
     _show(["at the end of the log", *names], rows)
     for agent, kinds in content["matches"].items():
         rows = [line for by in kinds for mark in kinds[by] for line in _mark_rows(by, mark)]

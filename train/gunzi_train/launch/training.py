@@ -178,8 +178,8 @@ def _check_needs(config: Config, rules: Rules) -> None:
     """Check names of bots and required libraries before anything is written."""
     if config.ray.address and importlib.util.find_spec("ray") is None:
         raise ConfigError("--ray needs Ray: pip install gunzi[distributed]")
-    if config.opponent:
-        registry.make(config.opponent, rules)
+    for opponent in config.population.agents or (config.opponent,) * bool(config.opponent):
+        registry.make(opponent, rules)
     for opponent in config.evaluate.opponents if config.evaluate.every_seconds else ():
         try:
             registry.make(opponent, rules)
@@ -278,7 +278,7 @@ def _train(run: Path, plan: Plan, began: float, stop: SignalGuard) -> int:
     if plan.config.ray.address:
         return _train_on_ray(run, plan, began, stop)
     group = processes.start(run, plan.config.processes, plan.config.timeout_seconds)
-    return session.run(run, plan, group, began=began, stop=stop)
+    return session.run(run, plan, group, started_at=began, stop=stop)
 
 
 def _train_on_ray(run: Path, plan: Plan, began: float, stop: SignalGuard) -> int:
@@ -288,7 +288,7 @@ def _train_on_ray(run: Path, plan: Plan, began: float, stop: SignalGuard) -> int
 
     source = ray_actors.Actors(plan)
     try:
-        return session.run(run, plan, ray_cluster.start(plan), began=began, stop=stop, source=source)
+        return session.run(run, plan, ray_cluster.start(plan), started_at=began, stop=stop, source=source)
     finally:
         source.close()
 

@@ -30,7 +30,8 @@ class Run:
         """Read a run; :class:`~gunzi_train.errors.RunFolderError` if the folder contains none."""
         values = folders.stored(folder)
         settings = configuration.flat(values["config"]) | {"rules digest": values["rules_digest"]}
-        return cls(folder, str(values["rules_name"]), settings, History(folder).read())
+        figures = configuration.shown_figures(str(settings.get("algorithm", "ppo")))
+        return cls(folder, str(values["rules_name"]), settings, History(folder, figures).read())
 
     def state(self) -> tuple[str, str]:
         """Return "running", "finished" or "stopped", and the name of the newest usable checkpoint ("-" without one)."""
