@@ -25,13 +25,16 @@ from benchmarks import leaderboard_page, pairings, results
 from benchmarks.pairings import COSTS, MEASURED, SEED, Pairing
 from benchmarks.results import Section
 from gunzi_agents import registry
-from gunzi_env import cli, engine, observe
+from gunzi_agents.base import Agent
+from gunzi_agents.playing import Actions, Seating, advance
+from gunzi_env import cli, engine
 from gunzi_env.cli.options import UsageError
-from gunzi_env.keys import mix
+from gunzi_env.observe import View
+from gunzi_env.planes import Words
 from gunzi_env.published import starts
 from gunzi_env.resample import draw
 from gunzi_env.rules import Rules
-from gunzi_env.tables import Phase
+from gunzi_env.tables import Flags, Phase
 from gunzi_eval.matches import report, tournament
 from gunzi_eval.matches.tournament import Plan
 from gunzi_eval.matches.workers import MAX_WORKERS, TournamentSpec
@@ -117,23 +120,32 @@ def costs(steps: int, repeats: int) -> Section:
 def cost(name: str, steps: int, repeats: int, warm_up: int = HAND) -> float:
     """Measure CPU microseconds per decision of a bot that plays all four seats. The engine's time is not included."""
     rules = Rules.preset("dalian")
-    agent, tables = registry.make(name, rules), Runner(rules, BATCH, SEED).tables
-    rates, spent = [], 0.0
+    agent, tables = _Timed(registry.make(name, rules)), Runner(rules, BATCH, SEED).tables
+    seating, plies = Seating.alone(agent, BATCH), np.zeros(BATCH, np.int64)
+    rates = []
     for step in range(warm_up + steps * repeats):
-        view, legal = observe.view(tables), tables.actions.unpack(tables.legal)
-        keys = mix(np.uint64(SEED), tables.table_id, step)
-        begun = time.process_time()
-        actions = agent.act(view, legal, keys)
-        spent += time.process_time() - begun
-        engine.step(tables, actions, skip_forced=True)
+        advance(tables, seating, plies)
         over = np.flatnonzero(tables.phase == Phase.OVER)
         if len(over):
             engine.next_hand(tables, over)
         played = step + 1 - warm_up  # the warm-up steps lead to positions of the bot's own play
         if played >= 0 and played % steps == 0:
-            rates += [spent / (steps * BATCH) * 1e6] if played else []
-            spent = 0.0
+            rates += [agent.spent / (steps * BATCH) * 1e6] if played else []
+            agent.spent = 0.0
     return statistics.median(rates)
+
+
+class _Timed(Agent):
+    """Another agent, with the CPU seconds that it spent deciding."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent, self.name, self.spent = agent, agent.name, 0.0
+
+    def act(self, view: View, legal: Flags, keys: Words) -> Actions:
+        begun = time.process_time()
+        actions = self.agent.act(view, legal, keys)
+        self.spent += time.process_time() - begun
+        return actions
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:

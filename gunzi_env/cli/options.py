@@ -79,11 +79,11 @@ def parse(config: type[T], argv: Sequence[str], command: str) -> T:
 
 
 def description(docstring: str | None) -> str:
-    """Format the docstring of a command's module for ``--help``: wrapped to the terminal, examples left as they are."""
+    """Format the docstring of a command's module for ``--help``: wrapped to the terminal, except examples and lists."""
     width = min(get_terminal_size().columns, 100)
     paragraphs = []
     for paragraph in inspect.cleandoc(docstring or "").split("\n\n"):
-        if paragraph.startswith("example"):
+        if paragraph.startswith("example") or "\n " in paragraph:
             paragraphs.append(textwrap.indent(paragraph, _INDENT))
         else:
             text = " ".join(paragraph.split())
@@ -193,7 +193,7 @@ def check_writable(path: Path | None, option: str) -> None:
     if not folder.is_dir():
         raise UsageError(f"{option} {path}: there is no folder {folder.name!r} to write to")
     temporary = files.temporary_name(path)
-    try:  # Permission bits do not say all: the file system may refuse. So a file is made, as it will be later.
+    try:  # Permission bits are not enough: the file system may refuse. So create a file, as it will be done later.
         temporary.touch()
         temporary.unlink()
     except OSError as error:

@@ -5,10 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 _UNLIMITED = 10_000
 """Columns."""
@@ -52,6 +48,7 @@ def table_text(heading: Sequence[str], rows: Sequence[Sequence[str]], left: int 
 def _aligned(rows: Sequence[Sequence[str]], left: int, rule: bool = False) -> str:
     """Align the columns; ``rule`` underlines the first row."""
     from rich.box import SIMPLE
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -61,20 +58,7 @@ def _aligned(rows: Sequence[Sequence[str]], left: int, rule: bool = False) -> st
         table.add_column(Text(printable(title)), justify="left" if number < left else "right", no_wrap=True)
     for row in body:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    return "\n".join(line.rstrip() for line in _text_of(table, color_system=None, width=_UNLIMITED).splitlines())
-
-
-def show_table(table: Table) -> None:
-    """Print one of rich's tables, at full width if the output is not a terminal."""
-    # Piped output has no width of its own, and wrapped tables are hard to read.
-    print(_text_of(table, width=None if sys.stdout.isatty() else 160), end="", flush=True)
-
-
-def _text_of(table: Table, **options: Any) -> str:
-    """Render a table without printing it: rich turns a closed pipe into exit code 1."""
-    from rich.console import Console
-
-    console = Console(**options)
-    with console.capture() as text:
+    console = Console(color_system=None, width=_UNLIMITED)
+    with console.capture() as text:  # not printed by rich, which turns a closed pipe into exit code 1
         console.print(table)
-    return text.get()
+    return "\n".join(line.rstrip() for line in text.get().splitlines())

@@ -154,7 +154,7 @@ def test_an_interrupted_pairing_resumes(place: Path, monkeypatch: pytest.MonkeyP
     """Blocks of two deals; the run is stopped after two of three, and the figures are those of a whole run."""
 
     class Small(Uniform):
-        block = 2
+        max_deals = 2
         played = 0
 
         def reset(self) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from gunzi_env import engine, planes
 from gunzi_env.cards import parse_cards
-from gunzi_env.chapters.deal import start_keys
 from gunzi_env.order import to_slots
 from gunzi_env.planes import bits
 from gunzi_env.position import PositionError, format_position, parse, play_actions, setup
@@ -57,9 +56,7 @@ def random_hand(preset: str, seed: int) -> Iterator[tuple[Tables, bool]]:
     down: a lead, or a question of a phase in WRITTEN before anything is named."""
     rules = Rules.preset(preset)
     t = Tables(rules, 1)
-    engine.reset(t, seed, begin=False)
-    levels, dealer, blood = starts.sample(rules, start_keys(t, ONE_TABLE))
-    engine.begin_hand(t, ONE_TABLE, levels=levels, dealer=dealer, blood=blood)
+    starts.deal(t, seed)
     rng = np.random.default_rng(seed)
     before = (Phase.OVER, 0)
     while t.phase[0] != Phase.OVER:

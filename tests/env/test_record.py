@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gunzi_env import engine, record
-from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, start_keys
+from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck
 from gunzi_env.planes import bits
 from gunzi_env.published import starts
 from gunzi_env.record import HandRecord, Record, Recorder, RecordError, parse, replay, replay_hand, write
@@ -52,9 +52,7 @@ def play_hand(
 def start(rules: Rules, seed: int) -> Tables:
     """A hand from the published distribution of starts."""
     t = Tables(rules, 1)
-    engine.reset(t, seed, begin=False)
-    levels, dealer, blood = starts.sample(rules, start_keys(t, ONE_TABLE))
-    engine.begin_hand(t, ONE_TABLE, levels=levels, dealer=dealer, blood=blood)
+    starts.deal(t, seed)
     return t
 
 

@@ -7,6 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from gunzi_agents.base import Agent
 from gunzi_agents.playing import AgentFault
 from gunzi_agents.uniform import Uniform, choose
 from gunzi_env import engine, observe
@@ -21,7 +22,7 @@ from gunzi_eval.matches.hands import HandResults, Metrics
 RULES = Rules.preset("dalian")
 
 
-class Lowest:
+class Lowest(Agent):
     """Always the legal action of the lowest number."""
 
     name = "lowest"
@@ -84,7 +85,7 @@ def test_a_deal_is_the_same_alone_and_in_a_block() -> None:
 def test_blocks_are_fixed_and_joined_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(int(block[0]), len(block)) for block in blocks(600, 256)] == [(0, 256), (256, 256), (512, 88)]
     whole = values(play((Uniform(), Lowest()), RULES, deals=20, seed=1))
-    monkeypatch.setattr(duplicate, "BLOCK", 7)
+    monkeypatch.setattr(Lowest, "max_deals", 7)
     done: list[int] = []
     np.testing.assert_array_equal(values(play((Uniform(), Lowest()), RULES, 20, 1, done.append)), whole)
     assert done == [7, 7, 6]

@@ -215,7 +215,7 @@ def test_a_whole_hand_with_the_bots_hints(monkeypatch: pytest.MonkeyPatch, capsy
     rules = Rules.preset("dalian")
     session = Session(PlayOptions(against="uniform", seed=3), rules, seed=3)
     monkeypatch.setattr("builtins.input", lambda prompt: session._hint())
-    play.run(session, hands=2)
+    session.play(2)
     out = capsys.readouterr().out
     assert out.count("The next dealer is") + out.count("The match is over") == 2
     assert "you lead " in out and "seat 2 (partner) plays " in out and "no: " not in out
@@ -226,7 +226,7 @@ def test_leaving_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session(PlayOptions(against="uniform", seed=3), Rules.preset("dalian"), seed=3)
     monkeypatch.setattr("builtins.input", lambda prompt: "quit")
     with pytest.raises(Quit):
-        play.run(session, hands=1)
+        session.play(1)
 
 
 def test_a_script_through_a_pipe(tmp_path: Path) -> None:

@@ -179,16 +179,15 @@ def test_other_games_are_refused(
 
 def test_a_bot_made_of_others_is_known_by_theirs() -> None:
     """``weak(runs/x)`` has the name that it had, whatever became of runs/x."""
-    inner = Uniform()
-    searching = Search(Mixed(Uniform(), inner, 0.5))
-    assert identity(searching) == identity(weak(inner, 0.1)) == ""
-    inner.identity = "0123"  # type: ignore[attr-defined]
-    assert identity(searching) == identity(weak(inner, 0.1)) == identity(inner) == "0123"
-    inner.itself = [inner]  # type: ignore[attr-defined]
-    assert identity(searching) == "0123"
+    inner, other = Uniform(), Uniform()
+    assert identity(Search(Mixed(other, inner, 0.5))) == identity(weak(inner, 0.1)) == ""
+    inner.identity = "0123"
+    assert identity(Search(Mixed(other, inner, 0.5))) == identity(weak(inner, 0.1)) == identity(inner) == "0123"
+    other.identity = "4567"
+    assert identity(weak(Search(Mixed(other, inner, 0.5)), 0.1)) == "4567 0123"
 
 
-@pytest.mark.parametrize(("attribute", "value"), [("identity", "0123456789abcdef00"), ("block", 4)])
+@pytest.mark.parametrize(("attribute", "value"), [("identity", "0123456789abcdef00"), ("max_deals", 4)])
 def test_another_agent_of_the_same_name_is_refused(
     attribute: str, value: object, saved: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,7 +223,7 @@ def test_two_tournaments_in_one_file_are_refused(saved: Path, capsys: pytest.Cap
     with open(saved, "ab") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         assert run(dataclasses.replace(SMALL, save=saved)) == 2
-    assert "another tournament is writing to it" in capsys.readouterr().err
+    assert "another tournament is writing there" in capsys.readouterr().err
 
 
 def test_a_full_disk_is_said_and_gone_on_from(

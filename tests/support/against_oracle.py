@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_env import actions, engine
-from gunzi_env.chapters.deal import deck_of_draw, shuffle, start_keys
+from gunzi_env.chapters.deal import deck_of_draw, shuffle
 from gunzi_env.planes import U64, minus, to_counts
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules
@@ -180,12 +180,9 @@ def play_against_oracle(rules: Rules, tables: int, hands: int, seed: int, pass_p
     """Play random hands from published start states on engine and oracle; returns the number of plies compared."""
     t = Tables(rules, tables)
     rng = np.random.default_rng(seed)
-    everyone = np.arange(tables)
     plies = 0
     for hand in range(hands):
-        engine.reset(t, seed, hand=hand, begin=False)
-        levels, dealer, blood = starts.sample(rules, start_keys(t, everyone))
-        engine.begin_hand(t, everyone, levels=levels, dealer=dealer, blood=blood)
+        starts.deal(t, seed, hand=hand)
         playing = [Pair(t, n) for n in range(tables)]
         compare_all(t, playing)
         while playing:

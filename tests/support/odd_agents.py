@@ -20,10 +20,10 @@ class Small(Uniform):
     """Plays uniformly, in small blocks."""
 
     name = "small"
-    block = 5
+    max_deals = 5
 
 
-class High:
+class High(Agent):
     """Always the legal action of the highest number: unlike uniform, and quick."""
 
     name = "high"
@@ -78,7 +78,7 @@ class Greedy(Small):
     """Wants more deals at a time than there may be."""
 
     name = "greedy for deals"
-    block = 257
+    max_deals = 257
 
 
 class Trained(Small):

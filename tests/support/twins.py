@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gunzi_env import Rules, engine, planes
 from gunzi_env.cards import SMALL_JOKER, rank_of
-from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, reveal, start_keys
+from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, reveal
 from gunzi_env.engine import IllegalAction
 from gunzi_env.order import JOKERS
 from gunzi_env.planes import Words
@@ -36,13 +36,9 @@ class Twins:
         self.viewer = viewer
         self.met: Counter[str] = Counter()
         one = Tables(rules, 1)
-        engine.reset(one, seed, begin=False)
-        levels, dealer, blood = starts.sample(rules, start_keys(one, ONE))
-        engine.begin_hand(one, ONE, levels=levels, dealer=dealer, blood=blood)
+        starts.deal(one, seed)
         two = Tables(rules, 1)
-        engine.reset(two, seed, begin=False)
-        draw = self._other_deal(one, swaps, jokers)
-        engine.begin_hand(two, ONE, levels=levels, dealer=dealer, blood=blood, draw=draw)
+        starts.deal(two, seed, draw=lambda t: self._other_deal(one, swaps, jokers))
         self.tables = (one, two)
         self.tellers = [Narrator(t, viewer) for t in self.tables]
         self.told: list[list[Event]] = [teller.opening() for teller in self.tellers]

@@ -9,7 +9,7 @@ import numpy as np
 
 from gunzi_env import Rules, engine, observe, planes, render
 from gunzi_env.aec import AGENTS, raw_env
-from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, reveal, start_keys
+from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, reveal
 from gunzi_env.chapters.tribute import giveable_mask
 from gunzi_env.order import JOKERS, PROVISIONAL_TRUMP
 from gunzi_env.planes import U64
@@ -25,10 +25,7 @@ VIEW_FIELDS = list(View.schema_of(3).fields)
 def deal(rules: Rules, tables: int, seed: int) -> Tables:
     """Hands from the published start states."""
     t = Tables(rules, tables)
-    engine.reset(t, seed, begin=False)
-    everyone = np.arange(tables)
-    levels, dealer, blood = starts.sample(rules, start_keys(t, everyone))
-    engine.begin_hand(t, everyone, levels=levels, dealer=dealer, blood=blood)
+    starts.deal(t, seed)
     return t
 
 

@@ -1,9 +1,11 @@
-"""Play every pair of agents on the same deals and print the results with 95 % intervals.
+"""Play every pair of agents on the same deals; print 95 % intervals.
 
 Each deal is played twice with the teams exchanged. The table shows levels per hand, points per hand and hands won from
 the first agent's view, and matches won with --matches. The JSON file and the report contain more.
 
-example: gunzi arena uniform greedy runs/demo --deals 1000 --workers 2 --save games.jsonl --report report.html
+examples:
+  gunzi arena uniform greedy runs/demo --deals 1000 --report report.html
+  gunzi arena greedy expert --deals 20000 --workers 2 --save games.jsonl
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+import tyro
 from tyro.conf import Positional
 
 from gunzi_agents import registry
@@ -36,7 +39,7 @@ from gunzi_env.cli.options import (
 from gunzi_env.rules import Rules
 from gunzi_eval.matches import duplicate, report, tournament
 from gunzi_eval.matches.figures import Pair, as_csv, as_json
-from gunzi_eval.matches.tournament import MAX_DEALS, Pairing, Plan
+from gunzi_eval.matches.tournament import MAX_DEALS_PER_PAIR, Pairing, Plan
 from gunzi_eval.matches.workers import MAX_WORKERS, TournamentSpec
 from gunzi_eval.stats.intervals import Method, bootstrap, student_interval
 
@@ -45,13 +48,12 @@ from gunzi_eval.stats.intervals import Method, bootstrap, student_interval
 class ArenaOptions:
     """Options of ``gunzi arena``."""
 
-    agents: Positional[tuple[str, ...]] = ()
-    """Two or more agents: uniform, greedy, expert, "search(expert, worlds=32)", expert@easy, or the path of a run."""
-    deals: Annotated[int, Between(1, MAX_DEALS)] = 1000
+    agents: Annotated[Positional[tuple[str, ...]], tyro.conf.arg(help=f"Two or more. {registry.SPEC_HELP}")] = ()
+    deals: Annotated[int, Between(1, MAX_DEALS_PER_PAIR)] = 1000
     """Number of deals per pair, each played twice."""
     seed: Seed = 0
     rules: RulesName = "dalian"
-    matches: Annotated[int, Between(0, MAX_DEALS)] = 0
+    matches: Annotated[int, Between(0, MAX_DEALS_PER_PAIR)] = 0
     """Number of whole matches per pair, each played twice; much slower than deals."""
     against: str | None = None
     """Agent that all others play, instead of each other."""

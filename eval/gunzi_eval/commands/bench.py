@@ -1,4 +1,4 @@
-"""Measure the speed of the engine, the AEC environment and the encoder on one core.
+"""Measure the speed of the engine, AEC environment and encoder.
 
 Speeds are decisions per CPU second. A decision is a step that asks a seat; forced cards are played without asking. The
 engine's figure includes legality, a uniform policy on the legal actions, and dealing the next hand.

@@ -1,4 +1,4 @@
-"""Watch four bots play one hand in the terminal, with the result explained.
+"""Watch four bots play one hand, with the result explained.
 
 example: gunzi demo --seed 7
 """
@@ -12,14 +12,12 @@ from typing import Annotated
 import numpy as np
 
 from gunzi_agents import registry
-from gunzi_agents.playing import decide
-from gunzi_env import engine
-from gunzi_env.chapters.deal import start_keys
+from gunzi_agents.playing import Actions, Seating, play_hands
 from gunzi_env.cli.options import SEEDS, RulesName, check_writable, checked_rules, parse, say_next, write_whole
 from gunzi_env.published import starts
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
-from gunzi_env.tables import Phase, Tables
+from gunzi_env.tables import Index, Tables
 from gunzi_eval.table.narrator import Narrator
 from gunzi_eval.table.terminal import Painter, Spectator, show
 
@@ -39,10 +37,8 @@ class DemoOptions:
 
 def deal(rules: Rules, seed: int) -> Tables:
     """Deal one hand from the published distribution of start states."""
-    tables, here = Tables(rules, 1), np.array([0])
-    engine.reset(tables, seed, begin=False)
-    levels, dealer, blood = starts.sample(rules, start_keys(tables, here))
-    engine.begin_hand(tables, here, levels=levels, dealer=dealer, blood=blood)
+    tables = Tables(rules, 1)
+    starts.deal(tables, seed)
     return tables
 
 
@@ -58,12 +54,12 @@ def main(argv: list[str]) -> int:
     recorder, narrator, spectator = Recorder(rules, [agent.name] * 4), Narrator(tables), Spectator(tables, painter)
     recorder.begin(tables)
     spectator.show(narrator.opening())
-    ply = 0
-    while tables.phase[0] != Phase.OVER:
-        action = decide(agent, tables, options.seed, ply)
-        recorder.note(tables, action)
-        spectator.show(narrator.advance(action))
-        ply += 1
+
+    def step(t: Tables, rows: Index, actions: Actions) -> None:
+        recorder.note(t, int(actions[0]))
+        spectator.show(narrator.advance(int(actions[0])))
+
+    play_hands(tables, Seating.alone(agent, 1, np.array([options.seed], np.uint64)), step=step)
     if options.record is not None:
         recorder.end(tables)
         write_whole(options.record, recorder.text())

@@ -1,7 +1,8 @@
-"""Print the match-equity table: the probability of winning the match, by levels and blood.
+"""Print the match-equity table: probabilities of winning the match.
 
-Rows are the level of the dealers and columns that of the attackers. --make plays hands and writes the table that the
-environments read for reward="equity". --check plays matches to the end and compares the winners with the table.
+The probability depends on the levels of both sides and the blood owed. Rows are the level of the dealers and columns
+that of the attackers. --make plays hands and writes the table that the environments read for reward="equity". --check
+plays matches to the end and compares the winners with the table.
 
 examples:
   gunzi equity --blood 4
@@ -22,6 +23,7 @@ import numpy.typing as npt
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
+from gunzi_agents.playing import MAX_HANDS, Seating, play_matches
 from gunzi_env import engine
 from gunzi_env.cards import rank_name
 from gunzi_env.cli.options import (
@@ -41,7 +43,6 @@ from gunzi_env.keys import mix
 from gunzi_env.published import equity, starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Tables
-from gunzi_eval.playing import Sitting
 from gunzi_eval.stats import match_equity
 from gunzi_eval.stats.intervals import Interval, format_interval, share_interval
 
@@ -147,7 +148,9 @@ def _play_block(
     # Another seed than that of --make, so that the table is checked with other cards.
     engine.reset(t, int(mix(seed, _MATCHES)[()]), table_ids=numbers, begin=False)
     engine.begin_hand(t, everyone, levels=levels, dealer=dealer, blood=blood)
-    Sitting.alone(t, agent, mix(seed, _MATCHES, numbers)).play_matches()
+    agent.reset()
+    if play_matches(t, Seating.alone(agent, t.num, mix(seed, _MATCHES, numbers))).any():
+        raise RuntimeError(f"a match has not ended after {MAX_HANDS} hands")
     deals_even = (dealer & 1) == 0
     return np.where(deals_even, even, 1 - even), ((t.match_winner == 0) == deals_even).astype(np.float64)
 

@@ -1,4 +1,4 @@
-"""Show what bots would have played in a recorded game, and how they value the actions.
+"""Show what bots would have played in a recorded game, and why.
 
 With --ply: one decision as its seat saw it, and each bot's choice. Without: a table of all decisions in which a bot
 would have played another action. Plies count the decisions of a hand from 0, as in gunzi replay --plies.
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import tyro
 from tyro.conf import Positional
 
 from gunzi_agents import registry
@@ -48,8 +49,10 @@ class ExplainOptions:
     """Number of the decision in its hand, from 0."""
     hand: int | None = None
     """Number of the hand, from 0; optional for the table and for records of one hand."""
-    agents: tuple[str, ...] = ("greedy", "expert")
-    """Bots to ask."""
+    agents: Annotated[tuple[str, ...], tyro.conf.arg(help=f"Bots to ask. {registry.SPEC_HELP}")] = (
+        "greedy",
+        "expert",
+    )
     seed: Annotated[int | None, SEEDS] = None
     """Seed of the bots' random choices; by default the seed of the record."""
     json: Path | None = None

@@ -1,4 +1,4 @@
-"""Play one seat in the terminal against bots, a whole match or some hands of it.
+"""Play one seat in the terminal against bots.
 
 Type cards as they are shown, a whole play at once (H9 H9). Input can be piped; its end leaves the table.
 
@@ -8,15 +8,18 @@ example: gunzi play --against greedy --seed 7
 from __future__ import annotations
 
 import secrets
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+import numpy.typing as npt
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
-from gunzi_agents.playing import decide
+from gunzi_agents.playing import Actions, Seating, decide, play_matches
 from gunzi_env import engine, observe
 from gunzi_env.cards import format_cards
 from gunzi_env.cli.options import (
@@ -29,9 +32,10 @@ from gunzi_env.cli.options import (
     say_next,
     write_whole,
 )
+from gunzi_env.observe import View
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
-from gunzi_env.tables import NOBODY, Phase, Tables
+from gunzi_env.tables import Index, Phase, Tables
 from gunzi_eval.table.human_input import CHOICES, InvalidMove, actions_of, aside, legal_names, suit_word
 from gunzi_eval.table.narrator import Event, Narrator
 from gunzi_eval.table.terminal import Painter, hand_lines, result, show
@@ -44,8 +48,25 @@ HELP = """  cards     name them as shown, a whole play at once: H9 H9, or LJ, BJ
   quit      leave the table"""
 
 
-class Quit(Exception):
-    """The player leaves the table."""
+class Quit(BaseException):
+    """The player leaves. No ``Exception``, because those that agents raise are reported as faults."""
+
+
+class Person(Agent):
+    """The player at the terminal as an agent at one table.
+
+    ``ask`` reads one answer and returns its actions: a play of several cards is several decisions.
+    """
+
+    name = "human"
+
+    def __init__(self, ask: Callable[[], list[int]]) -> None:
+        self._ask, self._actions = ask, list[int]()
+
+    def act(self, view: View, legal: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> Actions:
+        """See :meth:`gunzi_agents.base.Agent.act`, for one row."""
+        self._actions = self._actions or self._ask()
+        return np.array([self._actions.pop(0)], np.int32)
 
 
 @dataclass(frozen=True)
@@ -68,41 +89,39 @@ class PlayOptions:
 
 
 class Session:
-    """One table with a person and three bots."""
+    """One table with a person and three bots; ``ply`` counts the decisions of the match."""
 
     def __init__(self, options: PlayOptions, rules: Rules, seed: int) -> None:
         self.seat, self.seed = options.seat, seed
         self.tables = Tables(rules, 1)
         opponent = registry.make(options.against, rules)
         partner = registry.make(options.partner, rules) if options.partner else opponent
-        self.bots: dict[int, Agent] = {
-            (self.seat + 1) & 3: opponent,
-            (self.seat + 2) & 3: partner,
-            (self.seat + 3) & 3: opponent,
-        }
+        self.players: list[Agent] = [opponent] * 4
+        self.players[(self.seat + 2) & 3] = partner
+        self.players[self.seat] = Person(lambda: self._ask())
         self.adviser = partner
         self.narrator = Narrator(self.tables, viewer=self.seat)
         self.painter = Painter()
         self.ply = 0
-        players = {seat: bot.name for seat, bot in self.bots.items()} | {self.seat: "human"}
-        self.recorder = Recorder(rules, [players[seat] for seat in range(4)])
+        self.recorder = Recorder(rules, [player.name for player in self.players])
 
-    def play_hand(self) -> None:
-        """Play the hand that was dealt, up to the explained result."""
-        self.recorder.begin(self.tables)
+    def play(self, hands: int) -> None:
+        """Play a match, at most ``hands`` hands of it, with each hand's result explained."""
+        engine.reset(self.tables, self.seed)
+        seating = Seating(self.players, np.arange(4, dtype=np.int8)[None], np.array([self.seed], np.uint64))
+        play_matches(self.tables, seating, step=self._step, max_hands=hands, on_hand=self._begin)
+
+    def _begin(self, tables: Tables, rows: Index) -> None:
+        self.recorder.begin(tables)
         self._tell(self.narrator.opening())
-        while self.tables.phase[0] != Phase.OVER:
-            seat = int(self.tables.seat[0])
-            actions = self._ask() if seat == self.seat else [self._bot(seat)]
-            for action in actions:
-                self.ply += 1
-                self.recorder.note(self.tables, action)
-                self._tell(self.narrator.advance(action))
-        self.recorder.end(self.tables)
-        show(["", *result(self.tables), ""])
 
-    def _bot(self, seat: int) -> int:
-        return decide(self.bots[seat], self.tables, self.seed, self.ply)
+    def _step(self, tables: Tables, rows: Index, actions: Actions) -> None:
+        self.ply += 1
+        self.recorder.note(tables, int(actions[0]))
+        self._tell(self.narrator.advance(int(actions[0])))
+        if tables.phase[0] == Phase.OVER:
+            self.recorder.end(tables)
+            show(["", *result(tables), ""])
 
     def _tell(self, events: list[Event]) -> None:
         show(self.painter.event(event, self.seat) for event in events)
@@ -179,22 +198,6 @@ def question(tables: Tables) -> str:
     }[phase]
 
 
-def run(session: Session, hands: int) -> None:
-    """Play ``hands`` hands of a match, or the whole match if 0.
-
-    Raises:
-        Quit: the player leaves.
-    """
-    tables, played = session.tables, 0
-    engine.reset(tables, session.seed)
-    while True:
-        session.play_hand()
-        played += 1
-        if tables.match_winner[0] != NOBODY or played == hands:
-            return
-        engine.next_hand(tables, np.array([0]))
-
-
 def main(argv: list[str]) -> int:
     """Run ``gunzi play``."""
     options = parse(PlayOptions, argv, "play")
@@ -206,7 +209,7 @@ def main(argv: list[str]) -> int:
     print("Type 'help' for the possible answers.", flush=True)
     session = Session(options, rules, seed)
     try:
-        run(session, options.hands)
+        session.play(options.hands or sys.maxsize)
     except Quit:
         show(["You leave the table."])
     finally:  # also after Ctrl-C

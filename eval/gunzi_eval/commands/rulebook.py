@@ -1,4 +1,4 @@
-"""Answer questions about the rules: legal plays, trick winners, dry pots, tribute, bids, scores.
+"""Answer questions about the rules: legal plays, tribute, scores.
 
 example: gunzi rulebook order --level 3 --trump S
 """

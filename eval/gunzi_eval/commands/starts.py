@@ -23,21 +23,12 @@ from tyro.conf import Positional
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
-from gunzi_agents.playing import ask
-from gunzi_env import engine, observe
-from gunzi_env.cli.options import (
-    Between,
-    Seed,
-    UsageError,
-    check_writable,
-    parse,
-    write_whole,
-)
-from gunzi_env.keys import mix
+from gunzi_agents.playing import MAX_HANDS, Seating, play_matches
+from gunzi_env import engine
+from gunzi_env.cli.options import Between, Seed, UsageError, check_writable, parse, write_whole
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules, load_rules
-from gunzi_env.tables import NOBODY, Index, Phase, Tables
-from gunzi_eval.matches.duplicate import MAX_HANDS
+from gunzi_env.tables import Index, Tables
 
 BLOCK = 2048
 """Matches per batch; changing it changes the games, because it determines the table numbers."""
@@ -78,29 +69,11 @@ def _play_matches(rules: Rules, agent: Agent, numbers: np.ndarray, seed: int) ->
     tables = Tables(rules, len(numbers))
     agent.reset()
     engine.reset(tables, seed, table_ids=numbers)
-    met = _states(tables, np.arange(tables.num))
-    plies = np.zeros(tables.num, np.int64)
-    while True:
-        rows = np.flatnonzero(tables.phase != Phase.OVER)
-        if len(rows):
-            _step(tables, agent, rows, mix(seed, numbers[rows], plies[rows]))
-            plies[rows] += 1
-        # Tables that end a hand go on at once, so that the batches stay large.
-        going = np.flatnonzero((tables.phase == Phase.OVER) & (tables.match_winner == NOBODY))
-        if len(going):
-            if int(tables.hand.max()) >= MAX_HANDS:
-                raise RuntimeError(f"a match of {agent.name} has not ended after {MAX_HANDS} hands")
-            engine.next_hand(tables, going)
-            met += _states(tables, going)
-        elif not len(rows):
-            return met
-
-
-def _step(tables: Tables, agent: Agent, rows: Index, keys: np.ndarray) -> None:
-    actions = np.full(tables.num, tables.actions.PASS, np.int32)
-    legal = tables.actions.unpack(tables.legal[rows])
-    actions[rows] = ask(agent, observe.view(tables, rows), legal, keys, tables, rows)
-    engine.step(tables, actions, skip_forced=True)
+    met: Counter[State] = Counter()
+    endless = play_matches(tables, Seating.alone(agent, len(numbers)), on_hand=lambda t, g: met.update(_states(t, g)))
+    if endless.any():
+        raise RuntimeError(f"a match of {agent.name} has not ended after {MAX_HANDS} hands")
+    return met
 
 
 def _states(tables: Tables, g: Index) -> Counter[State]:

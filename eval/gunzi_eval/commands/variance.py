@@ -1,4 +1,4 @@
-"""Measure how much duplicate deals, seat rotation and a control variate narrow an interval.
+"""Measure how duplicate deals and a control variate narrow intervals.
 
 Two agents play each deal in every design: at one table, at one table with a control variate (the result of a reference
 bot on the same deal), with the teams exchanged, and with the teams exchanged at all four rotations of the hands. For
@@ -18,12 +18,12 @@ from statistics import NormalDist
 from typing import Annotated
 
 import numpy as np
+import tyro
 from tyro.conf import Positional
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
-from gunzi_env import engine
-from gunzi_env.chapters.deal import start_keys
+from gunzi_agents.playing import Seating, play_hands
 from gunzi_env.cli.options import (
     Between,
     RulesName,
@@ -43,7 +43,6 @@ from gunzi_env.tables import Tables
 from gunzi_eval.matches import duplicate, variance_reduction
 from gunzi_eval.matches.hands import HandResults, Metrics
 from gunzi_eval.matches.variance_reduction import Efficiency, compare, estimates
-from gunzi_eval.playing import Sitting
 from gunzi_eval.stats.intervals import LEVEL
 
 METRICS = {"levels": (3, 1.0), "points": (2, 1.0), "hands_won": (2, 100.0)}
@@ -56,8 +55,7 @@ _REFERENCE = np.uint64(6)
 class VarianceOptions:
     """Options of ``gunzi variance``."""
 
-    agents: Positional[tuple[str, ...]] = ()
-    """Two agents: uniform, greedy, or the path of a run folder or checkpoint."""
+    agents: Annotated[Positional[tuple[str, ...]], tyro.conf.arg(help=f"Two agents. {registry.SPEC_HELP}")] = ()
     deals: Annotated[int, Between(2 * variance_reduction.FOLDS, 1_000_000)] = 500
     """Number of deals, each played at eight tables and once more by the reference."""
     reference: str = "greedy"
@@ -75,11 +73,9 @@ def luck(rules: Rules, reference: Agent, deals: int, seed: int) -> Metrics:
     parts = []
     for numbers in duplicate.blocks(deals, duplicate.block_size(reference)):
         t = Tables(rules, len(numbers))
-        everyone = np.arange(t.num)
-        engine.reset(t, seed, table_ids=numbers, begin=False)
-        levels, dealer, blood = starts.sample(rules, start_keys(t, everyone))
-        engine.begin_hand(t, everyone, levels=levels, dealer=dealer, blood=blood)
-        Sitting.alone(t, reference, mix(seed, _REFERENCE, numbers)).play_hands()
+        reference.reset()
+        starts.deal(t, seed, table_ids=numbers)
+        play_hands(t, Seating.alone(reference, t.num, mix(seed, _REFERENCE, numbers)))
         parts.append(HandResults.of(t, np.zeros(t.num, np.int8), t.num))
     return HandResults.joined(parts).metrics()
 

@@ -1,9 +1,8 @@
-"""The file of a tournament (``gunzi arena --save``): every finished block of deals, so that none is played twice.
+"""The file of a tournament: finished blocks are appended as they arrive, so no block is played twice.
 
-Each line is JSON with a checksum. The first line holds what all games share: rules, start states, seed and rotations.
-The other lines hold, in the order of their completion, the agents with their identities and the blocks with their
-games as base64 of deflated int16. A file of another setting is refused. An incomplete last line is removed, and its
-block is played again.
+Each line is JSON with a checksum. The first line identifies the games (rules, start states, seed, rotations). The
+others are, in order of arrival, agents with their identities and blocks with their games as base64 of deflated int16. A
+file of other games is refused with the difference. A truncated last line is removed, and its block is played again.
 """
 
 from __future__ import annotations

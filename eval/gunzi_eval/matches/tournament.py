@@ -36,7 +36,7 @@ from gunzi_eval.matches.workers import (
 )
 from gunzi_eval.stats.intervals import Method, mean_interval, student_interval
 
-MAX_DEALS = 10_000_000
+MAX_DEALS_PER_PAIR = 10_000_000
 """Largest number of deals, and of matches, per pair."""
 FIRST_LOOK = 128
 """Fewest deals before the stopping rule applies: the spread of a few deals is not reliable."""

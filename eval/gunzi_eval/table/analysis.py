@@ -66,20 +66,20 @@ def action_values(agent: Agent, tables: Tables) -> tuple[str, Values] | None:
     """Return the agent's measure and its values of all actions at N tables, ``float32[N, A]``, or None."""
     view, legal = observe.view(tables), tables.actions.unpack(tables.legal)
     if isinstance(agent, Appraiser):
-        return "value in its own measure", agent.appraise(view, legal)
+        return "worth in its own measure", agent.appraise(view, legal)
     if isinstance(agent, Policy):
         return "probability", agent.probabilities(view, legal)
     return None
 
 
-def analyse(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64], played: int) -> Analysis:
+def analyse(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64], played: int | None = None) -> Analysis:
     """Analyse the decision at one table with an agent.
 
     Args:
         agent: The bot.
         tables: One table.
         keys: ``uint64[1]``, for random choices.
-        played: The action that was played; it is listed with the best ones if the agent values it.
+        played: Action to list in addition to the best ones, if the agent values it.
 
     Raises:
         gunzi_agents.playing.AgentFault: the agent crashed or chose an illegal action.
@@ -112,4 +112,4 @@ def _searched(search: Search, tables: Tables, keys: npt.NDArray[np.uint64]) -> t
         worlds, mean = int(found.worlds[0, column]), float(found.gains[0, column])
         half = student(worlds - 1) * float(found.errors[0, column])
         values.append(ActionValue(int(found.candidates[0, column]), Interval(mean, mean - half, mean + half), worlds))
-    return f"levels gained over {search.base.name}'s own action", values
+    return f"levels gained over {search.base.name}'s own move", values

@@ -1,4 +1,4 @@
-"""A person's answers as actions: whole plays in text, checked on a copy, refused with a reason."""
+"""Parsing a person's answers: a whole play as text becomes actions, checked on a copy of the table."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from gunzi_env.tables import HAND, PENDING, Phase, Tables
 from gunzi_eval.table.narrator import SUIT_WORDS
 
 CHOICES = (Phase.TRIBUTE, Phase.RETURN, Phase.BURY, Phase.PICKUP)
-"""Phases in which a set of cards is named one by one."""
+"""Phases in which a set of cards is chosen one card at a time."""
 
 
 class InvalidMove(ValueError):
-    """An answer that cannot be played; the message says why and what can."""
+    """An answer that cannot be played; the message gives the reason and the legal answers."""
 
 
 def legal_names(tables: Tables) -> list[str]:
-    """The next legal actions of table 0 by name."""
+    """Return the names of the legal actions at table 0."""
     level = int(tables.level[0])
     legal = np.flatnonzero(tables.actions.unpack(tables.legal)[0])
     return [tables.actions.name(int(action), level, tables.trump_or_provisional(0)) for action in legal]
 
 
 def aside(tables: Tables) -> list[int]:
-    """The faces that are forced and set aside already, strongest first."""
+    """Return the faces that are forced and already set aside, strongest first."""
     return _faces(tables, tables.planes[:, 0, PENDING])
 
 
@@ -41,10 +41,10 @@ def _faces(tables: Tables, cards: planes.Words) -> list[int]:
 
 
 def actions_of(tables: Tables, text: str) -> list[int]:
-    """The actions that an answer stands for, in the engine's order: a play of several units is several actions.
+    """Parse an answer into actions in the engine's order; a play of several units is several actions.
 
     Raises:
-        InvalidMove: it cannot be read, or the rules do not allow it.
+        InvalidMove: the answer cannot be parsed, or the rules do not allow it.
     """
     phase = Phase(int(tables.phase[0]))
     if phase <= Phase.BID or text.lower() == "pass":
@@ -60,7 +60,7 @@ def actions_of(tables: Tables, text: str) -> list[int]:
 
 
 def _word(tables: Tables, text: str) -> int:
-    """A bid, show or pass."""
+    """Parse a bid, show or pass."""
     allowed = f"answer {' or '.join(legal_names(tables))}"
     words = text if text.lower() in ("pass", "show") or text.lower().startswith("bid") else f"bid {text}"
     try:
@@ -68,7 +68,7 @@ def _word(tables: Tables, text: str) -> int:
             words.lower() if words.lower() in ("pass", "show") else words, int(tables.level[0])
         )
     except ValueError:
-        raise InvalidMove(f"{text!r} is no bid; {allowed}") from None
+        raise InvalidMove(f"{text!r} is not a bid; {allowed}") from None
     if not tables.actions.unpack(tables.legal)[0, action]:
         if tables.phase[0] > Phase.BID:
             raise InvalidMove("you cannot pass here")
@@ -77,7 +77,7 @@ def _word(tables: Tables, text: str) -> int:
 
 
 def _own(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
-    """The faces still to be named, after checking number and possession; cards set aside may be named again or not."""
+    """Return the faces to play, after checking number and possession; cards set aside may be repeated or omitted."""
     forced, named = Counter(aside(tables)), Counter(faces)
     need = int(tables.need[0])
     if phase == Phase.JOKERS:
@@ -102,7 +102,7 @@ def _own(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
 
 
 def _units(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
-    """Faces as units, in the order in which the engine wants them."""
+    """Convert faces to units, in the order that the engine expects."""
     slots = Counter(to_slots(tables.layout, int(tables.level[0]), tables.trump_or_provisional(0), faces))
     if phase not in (Phase.LEAD, Phase.FOLLOW):
         return sorted(slots.elements(), reverse=True)
@@ -113,10 +113,10 @@ def _units(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
 
 
 def _tried(tables: Tables, phase: Phase, actions: list[int]) -> list[int]:
-    """The actions, after they were carried out on a copy; a choice of jokers is closed with a pass."""
+    """Try the actions on a copy of the table; a choice of jokers is completed with a pass."""
     trial, asked = tables.clone(), (phase, int(tables.seat[0]))
     for action in actions:
-        # Once the question is answered, the next action would answer another one, perhaps another seat's.
+        # Once the question is answered, the next action would answer another question, perhaps of another seat.
         if (trial.phase[0], trial.seat[0]) != asked or not trial.actions.unpack(trial.legal)[0, action]:
             raise InvalidMove(_reason(tables, phase))
         engine.step(trial, np.array([action]))
@@ -126,7 +126,7 @@ def _tried(tables: Tables, phase: Phase, actions: list[int]) -> list[int]:
 
 
 def _reason(tables: Tables, phase: Phase) -> str:
-    """Why the rules refuse cards that are held and of the right number."""
+    """Explain why the rules do not allow cards that are held and of the right number."""
     reason = engine.REFUSALS[phase]
     if phase in (Phase.TRIBUTE, Phase.RETURN, Phase.PICKUP):
         return f"{reason}: one of {', '.join(legal_names(tables))}"
@@ -139,7 +139,7 @@ def _reason(tables: Tables, phase: Phase) -> str:
 
 
 def suit_word(tables: Tables, suit: int) -> str:
-    """A led suit 0..3 in words: trump, or the side suit's name."""
+    """Name the led suit 0..3: trump, or the name of the side suit."""
     if suit == TRUMP:
         return "trump"
     return SUIT_WORDS[SUITS[[s for s in range(4) if s != tables.trump_or_provisional(0)][suit]]]

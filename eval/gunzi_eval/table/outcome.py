@@ -1,4 +1,4 @@
-"""What a finished hand means, in plain words with the clauses of docs/rules.md."""
+"""The result of a finished hand in plain words, with the clauses of docs/rules.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gunzi_env.tables import KITTY, Tables
 
 @dataclass(frozen=True)
 class HandSummary:
-    """A finished hand of one table, in plain numbers; teams are 0 for seats 0 and 2, 1 for seats 1 and 3."""
+    """A finished hand of one table; team 0 has seats 0 and 2, team 1 has seats 1 and 3."""
 
     rules: Rules
     score: int
@@ -35,7 +35,7 @@ class HandSummary:
 
     @classmethod
     def of(cls, tables: Tables, n: int = 0) -> HandSummary:
-        """The outcome of table ``n``, whose hand must be over."""
+        """Summarise the hand of table ``n``, which must be over."""
         copies = to_counts(tables.planes[:, n, KITTY])
         points = tables.layout.points[tables.level[n]]
         return cls(
@@ -63,24 +63,24 @@ class HandSummary:
 
     @property
     def attackers_win(self) -> bool:
-        """R9: S against take."""
+        """Whether S reaches take (R9)."""
         return self.score >= self.rules.take
 
     @property
     def jokers(self) -> int:
-        """R9's J: a big joker counts two, a small one one; none in a dry pot."""
+        """J of R9: a big joker counts two, a small one one, and none in a dry pot."""
         return 0 if self.dry else 2 * self.big + self.small
 
 
 def cards_text(tables: Tables, n: int, planes: Words) -> str:
-    """The cards of ``uint64[D]`` at table ``n``, strongest first, as text."""
+    """Format the cards ``uint64[D]`` at table ``n``, strongest first."""
     copies = to_counts(planes)
     slots = [slot for slot in range(len(copies) - 1, -1, -1) for _ in range(int(copies[slot]))]
     return format_cards(to_faces(tables.layout, int(tables.level[n]), tables.trump_or_provisional(n), slots))
 
 
 def team_name(team: int) -> str:
-    """A team by its seats.
+    """Name a team by its seats.
 
     >>> team_name(1)
     'seats 1 and 3'
@@ -89,7 +89,7 @@ def team_name(team: int) -> str:
 
 
 def sentences(hand: HandSummary) -> list[str]:
-    """The result in sentences, one an item."""
+    """Explain the result, one sentence per item."""
     return [_tricks(hand), _verdict(hand), *_levels(hand), *_after(hand)]
 
 
@@ -102,7 +102,7 @@ def _tricks(hand: HandSummary) -> str:
         dig = "and won the last trick: they dig the kitty and add its points twice (R8.2)"
         return f"{start} {dig}. {holds}: S = {hand.score}."
     guard = "The dealers won the last trick and guard the kitty (R8.3)"
-    return f"{start}. {guard}. {holds}{', which count for nobody' if points else ''}: S = {hand.score}."
+    return f"{start}. {guard}. {holds}{', which do not count' if points else ''}: S = {hand.score}."
 
 
 def _verdict(hand: HandSummary) -> str:
@@ -118,9 +118,7 @@ def _levels(hand: HandSummary) -> list[str]:
         kinds = [f"{n} {kind} joker{'s' * (n > 1)}" for n, kind in ((hand.big, "big"), (hand.small, "small")) if n]
         what = f"The kitty holds {' and '.join(kinds)}"
         lines.append(
-            f"{what}, but a dry pot's jokers count for nothing (R6.6)."
-            if hand.dry
-            else f"{what}: J = {hand.jokers} (R9)."
+            f"{what}, but jokers in a dry pot do not count (R6.6)." if hand.dry else f"{what}: J = {hand.jokers} (R9)."
         )
     elif hand.dry:
         lines.append("The pot was dry: the kitty was not exchanged (R6.6).")
@@ -136,7 +134,7 @@ def _rise(hand: HandSummary) -> str:
         needed = "dealers rise only by a guard"
         if hand.attackers_win:
             needed = "attackers rise only by a dig" + (f" or by S >= {hand.rules.blood_high}" if high else "")
-        return f"Nobody's level rises: {needed} ({'R9, R9.7' if high and hand.attackers_win else 'R9'})."
+        return f"No level rises: {needed} ({'R9, R9.7' if high and hand.attackers_win else 'R9'})."
     gain, old, new = hand.gain[risen], hand.levels[risen], hand.next_levels[risen]
     why = "R9" if hand.dug or not hand.attackers_win else f"S >= {hand.rules.blood_high}, R9.7"
     text = f"Level: +{gain} for {team_name(risen)} ({why}), {rank_name(old)} to {rank_name(new)}"
@@ -144,7 +142,7 @@ def _rise(hand: HandSummary) -> str:
 
 
 def _fall(hand: HandSummary) -> list[str]:
-    """R9.8: it comes on top of what the other side gains."""
+    """Report a fall of level (R9.8), in addition to the other side's gain."""
     fallen = [team for team in (0, 1) if hand.next_levels[team] < hand.levels[team]]
     return [
         f"{team_name(team).capitalize()} were dug on the last level and fall back to "

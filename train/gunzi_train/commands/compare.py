@@ -1,7 +1,9 @@
-"""Compare training runs: settings, and strength at equal hands and equal time.
+"""Compare training runs: settings, strength at equal hands and time.
 
 The strength of a run at a number of hands or seconds is that of its last match before. The intervals cover the deals
 of that match only, not the choice of the seed: two single runs may differ although their settings do not matter.
+
+example: gunzi compare runs/mine runs/other
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 from tyro.conf import Positional
 
 from gunzi_env.cli.options import UsageError, check_writable, parse, say_next, write_whole
-from gunzi_env.cli.text import printable, show_table
+from gunzi_env.cli.text import table_text
 from gunzi_eval.stats.intervals import Interval, format_interval
 from gunzi_train.logs.history import FIGURES, Match
 from gunzi_train.logs.progress import clock
@@ -30,10 +32,7 @@ Content = dict[str, Any]
 
 @dataclass(frozen=True)
 class Compare:
-    """Compare training runs: settings, and strength at equal hands and equal time.
-
-    example: gunzi compare runs/mine runs/other
-    """
+    """Options of ``gunzi compare``."""
 
     runs: Positional[tuple[Path, ...]] = ()
     """Two or more run folders."""
@@ -141,14 +140,5 @@ def _shown(name: str, value: float | None) -> str:
     return count(value) if name in ("update", "hands", "decisions") or name.endswith("_per_s") else f"{value:.3g}"
 
 
-def _show(header: list[str], rows: list[list[str]]) -> None:
-    from rich.box import SIMPLE
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE)
-    for number, name in enumerate(header):
-        table.add_column(Text(printable(name)), justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    show_table(table)
+def _show(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    print(f"{table_text(heading, rows)}\n", flush=True)

@@ -1,4 +1,7 @@
-"""Show the content of a checkpoint, a run or a record, and verify it."""
+"""Show the content of a checkpoint, a run or a record, and verify it.
+
+example: gunzi inspect runs/mine
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,7 @@ _RECORD = record.MAGIC.rstrip("0123456789").encode()
 
 @dataclass(frozen=True)
 class Inspect:
-    """Show the content of a checkpoint, a run or a record, and verify it.
-
-    example: gunzi inspect runs/mine
-    """
+    """Options of ``gunzi inspect``."""
 
     file: Positional[Path]
     """A checkpoint, a run folder (its newest usable checkpoint) or a record."""

@@ -1,4 +1,7 @@
-"""List the training runs with state, progress and strength."""
+"""List the training runs with state, progress and strength.
+
+example: gunzi runs --folder runs
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,19 @@ from pathlib import Path
 
 from gunzi_agents import checkpoint
 from gunzi_env.cli.options import UsageError, parse, say_next
-from gunzi_env.cli.text import printable, show_table
+from gunzi_env.cli.text import table_text
 from gunzi_eval.stats.intervals import format_interval
 from gunzi_train.logs.progress import clock
 from gunzi_train.logs.runs import Run, count, find
 
+HEADING = (
+    "run", "rules", "state", "updates", "hands", "time", "against", "levels/hand", "points/hand", "newest checkpoint",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Runs:
-    """List the training runs with state, progress and strength.
-
-    example: gunzi runs --folder runs
-    """
+    """Options of ``gunzi runs``."""
 
     folder: Path = Path("runs")
     """Folder that contains the run folders."""
@@ -41,10 +45,6 @@ def row(run: Run) -> list[str]:
 
 def main(argv: list[str]) -> int:
     """``gunzi runs``."""
-    from rich.box import SIMPLE
-    from rich.table import Table
-    from rich.text import Text
-
     config = parse(Runs, argv, "runs")
     try:
         found = find(config.folder)
@@ -54,17 +54,6 @@ def main(argv: list[str]) -> int:
         print(f"no runs in {config.folder}")
         say_next("gunzi train configs/train/demo.toml --run mine")
         return 0
-    table = Table(box=SIMPLE)
-    for name in ("run", "rules", "state"):
-        table.add_column(name, no_wrap=True)
-    for name in ("updates", "hands", "time"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("against", no_wrap=True)
-    for name in ("levels/hand", "points/hand"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("newest checkpoint", no_wrap=True)
-    for run in found:
-        table.add_row(*(Text(printable(cell)) for cell in row(run)))
-    show_table(table)
+    print(table_text(HEADING, [row(run) for run in found], left=3), flush=True)
     say_next(f"gunzi inspect {shlex.quote(str(found[0].folder))}; gunzi compare, with two runs, to see what differs")
     return 0

@@ -1,4 +1,15 @@
-"""Train a bot by self-play: masked PPO, one network in all four seats."""
+"""Train a bot by self-play: masked PPO, one network in all four seats.
+
+examples:
+  gunzi train configs/train/demo.toml --run demo
+  gunzi train --run mine --minutes 30 --processes 2 --ppo.lr 3e-4
+  gunzi train --run wide --minutes 30 --ray auto --ray.actors 8
+  gunzi train --resume runs/mine
+  gunzi train configs/train/demo.toml --dry-run
+
+The TOML file overrides the defaults, and the command line overrides the file. Ctrl-C saves and stops; --resume
+continues. A run folder can be used as an agent: gunzi arena runs/mine greedy
+"""
 
 from __future__ import annotations
 
@@ -9,26 +20,12 @@ from typing import Annotated, Any
 
 import tyro
 
-from gunzi_env.cli.options import tyro_errors
+from gunzi_env.cli.options import description, tyro_errors
 from gunzi_train import config as configuration
 from gunzi_train.config import Config, ConfigError
 from gunzi_train.launch import training
 from gunzi_train.launch.training import RUNS, RunOptions
 from gunzi_train.signals import SignalGuard
-
-DESCRIPTION = """Train a bot by self-play (masked PPO, one network in all four seats).
-
-examples:
-  gunzi train configs/train/demo.toml --run demo
-  gunzi train --run mine --minutes 30 --processes 2 --ppo.lr 3e-4
-  gunzi train --run wide --minutes 30 --ray auto --ray.actors 8
-  gunzi train --resume runs/mine
-  gunzi train configs/train/demo.toml --dry-run
-
-notes:
-  The TOML file overrides the defaults, the command line overrides the file.
-  Ctrl-C saves and stops; --resume continues.
-  A run folder can be used as an agent: gunzi arena runs/mine greedy"""
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ def parse(argv: list[str]) -> tuple[Command, Config]:
         ConfigError: an error in the command line or the TOML file, or a setting out of bounds.
         SystemExit: 0 after ``--help``.
     """
-    options: dict[str, Any] = {"prog": "gunzi train", "description": DESCRIPTION, "args": argv}
+    options: dict[str, Any] = {"prog": "gunzi train", "description": description(__doc__), "args": argv}
     options["config"] = (tyro.conf.FlagCreatePairsOff,)
     with tyro_errors(error=ConfigError):
         command = tyro.cli(Command, **options)
