@@ -21,13 +21,11 @@ from gunzi_train.config import SPREAD
 from gunzi_train.errors import WorkerLost
 from gunzi_train.group import Group
 from gunzi_train.seeds import derived_seed
+from tests.support import tiny_runs
 from tests.support.faults import children
 
 STEPS, TIMEOUT = 16, 25
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", str(STEPS)]
-ARGV += ["--ppo.minibatch", "32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
-ARGV += ["--save.curve-seconds", "0"]
-ARGV += ["--schedule.updates", "4", "--processes", "2", "--timeout-seconds", str(TIMEOUT)]
+ARGV = tiny_runs.argv(collect__steps=STEPS, schedule__updates=4, processes=2, timeout_seconds=TIMEOUT)
 ALLOWED = TIMEOUT + 5 + 20
 """Seconds for the loss to be seen: the time limit, the search for the reason, and a busy machine."""
 

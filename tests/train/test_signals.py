@@ -17,11 +17,10 @@ from gunzi_train.algorithms.ppo import Learner
 from gunzi_train.commands import train
 from gunzi_train.run import evaluate
 from tests.env.test_workers_end import all_end
+from tests.support import tiny_runs
 from tests.support.faults import children
 
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
-ARGV += ["32", "--precision", "fp32", "--save.no-tensorboard", "--schedule.updates", "100000"]
-ARGV += ["--save.curve-seconds", "0"]
+ARGV = tiny_runs.argv(collect__steps=8, schedule__updates=100_000)
 MATCHES = ["--evaluate.every-seconds", "0.01", "--evaluate.deals", "2", "--evaluate.opponents", "uniform"]
 PLACES = {"update": (Learner, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
 
