@@ -28,11 +28,14 @@ from gunzi_agents import registry
 from gunzi_env import cli, engine, observe
 from gunzi_env.cli.options import UsageError
 from gunzi_env.keys import mix
+from gunzi_env.published import starts
 from gunzi_env.resample import draw
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
-from gunzi_eval.commands import arena
-from gunzi_eval.commands.bench import HAND, Runner, machine
+from gunzi_eval.matches import report, tournament
+from gunzi_eval.matches.tournament import Plan
+from gunzi_eval.matches.workers import MAX_WORKERS, TournamentSpec
+from gunzi_eval.throughput import HAND, Runner, machine
 
 GAMES = results.ROOT / "runs" / "leaderboard"
 BATCH = 1024
@@ -69,20 +72,18 @@ def _text(part: ast.stmt) -> bool:
 
 
 def play(pairing: Pairing, deals: int, folder: Path, workers: int) -> Section:
-    """Play a pairing in the arena. Return its figures and the CPU seconds of the hands played in this run."""
+    """Play a pairing as a tournament. Return its figures and the CPU seconds of the hands played in this run."""
     bots = sources()
-    save, figures = folder / f"{pairing.rules}-{bots}.jsonl", folder / f"{pairing.name}.json"
+    save = folder / f"{pairing.rules}-{bots}.jsonl"
     deals_before, cpu_before = _saved_deals(save, pairing), _cpu_seconds()
-    arena.run(
-        arena.Arena(
-            agents=(pairing.a, pairing.b), deals=deals, seed=SEED, workers=workers, rules=pairing.rules,
-            save=save, json=figures,
-        )
-    )  # fmt: skip
+    rules, pair = Rules.preset(pairing.rules), (pairing.a, pairing.b)
+    print(f"{pairing.a}, {pairing.b}; rules {rules.name}, {deals} deals a pair, seed {SEED}", flush=True)
+    spec, plan = TournamentSpec(rules, SEED, make=registry.make), Plan(deals)
+    found = tournament.run([pair], spec, plan, workers, save)[pair].result()
+    print(report.summary_text([found]), flush=True)
     seconds, hands = _cpu_seconds() - cpu_before, 2 * (_saved_deals(save, pairing) - deals_before)
-    found = json.loads(figures.read_text(encoding="utf-8"))
-    section = {key: found[key] for key in ("rules", "rules_digest", "starts", "seed")}
-    section |= {key: found["pairs"][0][key] for key in ("a", "b", "deals", "levels", "points", "hands_won")}
+    section = {"rules": rules.name, "rules_digest": rules.digest, "starts": starts.VERSION, "seed": SEED}
+    section |= {key: found.as_dict()[key] for key in ("a", "b", "deals", "levels", "points", "hands_won")}
     return section | {"bots": bots, "cpu": {"seconds": seconds, "hands": hands} if hands else None}
 
 
@@ -145,8 +146,8 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(argv)
     if not 0 < options.scale <= 1:
         parser.error(f"--scale is {options.scale}, allowed is more than 0, up to 1")
-    if not 1 <= options.workers <= arena.MAX_WORKERS:
-        parser.error(f"--workers is {options.workers}, allowed are 1 to {arena.MAX_WORKERS}")
+    if not 1 <= options.workers <= MAX_WORKERS:
+        parser.error(f"--workers is {options.workers}, allowed are 1 to {MAX_WORKERS}")
     return options
 
 

@@ -1,15 +1,16 @@
-"""The network of the learned bots: one actor-critic for every phase, seat, level and trump suit.
+"""The networks of trained bots: one actor-critic for every phase, seat, level and trump suit, and a table of kinds.
 
 The input is the flat observation (:func:`gunzi_env.observe.encode`: zeros and ones), the output one logit per action of
-:class:`gunzi_env.actions.ActionSpace` and one value for the seat that moves. All cards are slots of the hand's own
-order, so the 32 combinations of level and trump suit look alike.
+:class:`gunzi_env.actions.ActionSpace` and one value for the seat to move. Cards are slots of the hand's own order, so
+the 32 combinations of level and trump suit look alike.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal
+from importlib.metadata import entry_points
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +19,46 @@ from torch import Tensor, nn
 
 ILLEGAL = -1e9
 """Logit of an illegal action: its probability is exactly 0 in float32, and no infinity enters a product."""
+GROUP = "gunzi.networks"
+"""Entry points of other packages: the kind of a network -> its class, a :class:`Network`."""
+
+
+class Network(nn.Module):
+    """A network that scores actions, and that a checkpoint can describe."""
+
+    kind: ClassVar[str]
+    """Names the class in checkpoints, see :data:`KINDS`."""
+
+    @classmethod
+    def from_meta(cls, meta: dict[str, Any], most: int | None = None) -> Network:
+        """Build an untrained network from :meth:`meta`, without its kind.
+
+        Args:
+            meta: the sizes.
+            most: numbers that the weights may have; a larger network is refused before its memory is allocated.
+
+        Raises:
+            ValueError: sizes that are missing, unknown or out of range.
+        """
+        raise NotImplementedError
+
+    def meta(self) -> dict[str, Any]:
+        """Describe the network as plain JSON types: its sizes."""
+        raise NotImplementedError
+
+    def logits(self, obs: Tensor) -> Tensor:
+        """Score every action, float32[B, A], from observations [B, F]; illegal actions are not masked here."""
+        raise NotImplementedError
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights; observations have to be there too."""
+        return next(self.parameters()).device
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes of a network; equal shapes have exchangeable weights."""
+    """The sizes of an :class:`ActorCritic`; equal shapes have exchangeable weights."""
 
     inputs: int
     """Width of the observation."""
@@ -35,13 +71,13 @@ class Shape:
     norm: bool = False
     """LayerNorm before each activation."""
     critic: Literal["shared", "privileged"] = "shared"
-    """The value comes from the policy's trunk, or from one of its own that also sees all hands (in training alone)."""
+    """Trunk of the value: the policy's, or one of its own that also sees all hands (during training only)."""
     hidden: int = 0
-    """Width of all hands as the critic sees them; 0 where it does not."""
+    """Width of the privileged observation (all hands); 0 without a privileged critic."""
 
     @classmethod
     def from_meta(cls, meta: dict[str, Any]) -> Shape:
-        """The shape stored in a checkpoint; ``ValueError`` where it is none."""
+        """Read the shape stored in a checkpoint; ``ValueError`` if there is none."""
         known = {
             f.name: type(f.default) if f.default is not dataclasses.MISSING else int for f in dataclasses.fields(cls)
         }
@@ -66,8 +102,10 @@ def _trunk(inputs: int, shape: Shape) -> nn.Sequential:
     return nn.Sequential(*layers)
 
 
-class ActorCritic(nn.Module):
+class ActorCritic(Network):
     """Policy and value; see :class:`Shape`."""
+
+    kind = "actor_critic"
 
     def __init__(self, shape: Shape, generator: torch.Generator | None = None) -> None:
         super().__init__()
@@ -82,7 +120,7 @@ class ActorCritic(nn.Module):
         self._initialise(generator)
 
     def _initialise(self, generator: torch.Generator | None) -> None:
-        """Orthogonal weights; a nearly uniform policy and a value of nearly zero to begin with."""
+        """Draw orthogonal weights; the policy starts nearly uniform and the value near zero."""
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 gain = 0.01 if module is self.policy else 0.1 if module is self.value else 2**0.5
@@ -90,31 +128,38 @@ class ActorCritic(nn.Module):
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
 
-    @property
-    def device(self) -> torch.device:
-        """Where the weights lie, and observations have to."""
-        return self.value.weight.device
+    @classmethod
+    def from_meta(cls, meta: dict[str, Any], most: int | None = None) -> ActorCritic:
+        """See :meth:`Network.from_meta`."""
+        shape = Shape.from_meta(meta)
+        if most is not None and shape.width * (shape.inputs + shape.width * (shape.depth - 1)) > most:
+            raise ValueError("its network is larger than its weights")
+        return cls(shape)
 
-    def logits(self, seen: Tensor) -> Tensor:
-        """Logits float32[B, A] of a float or bfloat16 observation [B, F]; illegal actions are not masked here."""
-        return self.policy(self.trunk(seen)).float()
+    def meta(self) -> dict[str, Any]:
+        """See :meth:`Network.meta`."""
+        return dict(vars(self.shape))
 
-    def values(self, seen: Tensor, hidden: Tensor | None = None) -> Tensor:
-        """Values float32[B] for the seat that moves; ``hidden`` [B, G] where the critic sees all hands."""
-        return self._value(seen, self.trunk(seen) if self.critic is None else None, hidden)
+    def logits(self, obs: Tensor) -> Tensor:
+        """Compute logits float32[B, A] of float or bfloat16 observations [B, F], unmasked."""
+        return self.policy(self.trunk(obs)).float()
 
-    def forward(self, seen: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Logits float32[B, A] and values float32[B]; ``hidden`` [B, G] where the critic sees all hands."""
-        features = self.trunk(seen)
-        return self.policy(features).float(), self._value(seen, features, hidden)
+    def values(self, obs: Tensor, privileged_obs: Tensor | None = None) -> Tensor:
+        """Compute values float32[B] for the seat to move; a privileged critic needs ``privileged_obs`` [B, G]."""
+        return self._value(obs, self.trunk(obs) if self.critic is None else None, privileged_obs)
 
-    def _value(self, seen: Tensor, features: Tensor | None, hidden: Tensor | None) -> Tensor:
+    def forward(self, obs: Tensor, privileged_obs: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Compute logits float32[B, A] and values float32[B]; inputs as for :meth:`values`."""
+        features = self.trunk(obs)
+        return self.policy(features).float(), self._value(obs, features, privileged_obs)
+
+    def _value(self, obs: Tensor, features: Tensor | None, privileged_obs: Tensor | None) -> Tensor:
         if self.critic is not None:
-            if hidden is None:
+            if privileged_obs is None:
                 raise ValueError("this critic needs the privileged view")
             first, *others = self.critic
             # One layer over both inputs, without copying them together first.
-            features = first(seen) + self.behind(hidden)
+            features = first(obs) + self.behind(privileged_obs)
             for layer in others:
                 features = layer(features)
         assert features is not None
@@ -124,13 +169,44 @@ class ActorCritic(nn.Module):
         return value[:, 0]
 
 
+KINDS: dict[str, type[Network]] = {ActorCritic.kind: ActorCritic}
+"""Networks by the kind that a checkpoint names; other packages add theirs here or as entry points (:data:`GROUP`)."""
+
+
+def describe(net: Network) -> dict[str, Any]:
+    """Describe a network for a checkpoint, as :func:`build` reads it."""
+    return {"kind": net.kind} | net.meta()
+
+
+def build(meta: dict[str, Any], most: int | None = None) -> Network:
+    """Build the untrained network that a checkpoint describes; arguments and errors as :meth:`Network.from_meta`.
+
+    Checkpoints without a kind hold an :class:`ActorCritic`.
+
+    >>> build({"kind": "actor_critic", **vars(Shape(8, 4, width=16, depth=1))}).meta()["width"]
+    16
+    >>> build({"kind": "tree"})
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown kind of network 'tree'; there are actor_critic
+    """
+    sizes = dict(meta)
+    kind = sizes.pop("kind", ActorCritic.kind)
+    if kind not in KINDS:
+        for entry in entry_points(group=GROUP, name=str(kind)):
+            KINDS[entry.name] = entry.load()
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind of network {kind!r}; there are {', '.join(KINDS)}")
+    return KINDS[kind].from_meta(sizes, most)
+
+
 def to_arrays(module: nn.Module, prefix: str = "net.") -> dict[str, npt.NDArray[np.float32]]:
-    """The weights as numpy arrays by name (copies)."""
+    """Copy the weights into numpy arrays by name."""
     return {prefix + name: tensor.detach().cpu().numpy().copy() for name, tensor in module.state_dict().items()}
 
 
 def from_arrays(module: nn.Module, arrays: dict[str, npt.NDArray[Any]], prefix: str = "net.") -> None:
-    """Load weights by name, in place; ``ValueError`` names a tensor that is missing, misshapen or not finite."""
+    """Load weights by name, in place; ``ValueError`` names a tensor that is missing, not finite or of another shape."""
     state = module.state_dict()
     given = {name.removeprefix(prefix) for name in arrays if name.startswith(prefix)}
     if given != set(state):

@@ -15,7 +15,7 @@ from gunzi_agents import registry
 from gunzi_agents.uniform import Uniform
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules
-from gunzi_eval.commands import arena
+from gunzi_eval.matches import tournament
 
 FEW = (Pairing("dalian", "greedy", "uniform", 6), Pairing("dalian", "greedy@easy", "greedy", 4))
 
@@ -126,7 +126,7 @@ def test_what_is_played_is_what_the_arena_finds(place: Path) -> None:
     rules = Rules.preset("dalian")
     names = (FEW[0].a, FEW[0].b)
     agents = (registry.make(names[0], rules), registry.make(names[1], rules))
-    pair = arena.measure(names, agents, rules, FEW[0].deals, pairings.SEED).as_dict()
+    pair = tournament.measure(names, agents, rules, FEW[0].deals, pairings.SEED).as_dict()
     assert all(section[key] == pair[key] for key in ("a", "b", "deals", "levels", "points", "hands_won"))
     assert section["cpu"]["hands"] == 2 * FEW[0].deals and section["cpu"]["seconds"] > 0
     text = leaderboard_page.PAGE.read_text()
@@ -164,13 +164,13 @@ def test_an_interrupted_pairing_resumes(place: Path, monkeypatch: pytest.MonkeyP
 
     pairing = Pairing("dalian", "small", "uniform", 6)
     monkeypatch.setattr(pairings, "PAIRINGS", (pairing,))
-    monkeypatch.setattr(arena.run, "__defaults__", (lambda name, rules: Small(),))
+    monkeypatch.setattr(registry, "make", lambda name, rules: Small())
     assert run(place, "--only", pairing.name) == 130
     assert not (place / "leaderboard.json").exists()
     assert run(place, "--only", pairing.name) == 0
     section = results.load(place / "leaderboard.json")[pairing.name]
     assert section["cpu"]["hands"] == 2 * 2 < 2 * section["deals"]
-    whole = arena.measure(("small", "uniform"), (Small(), Small()), Rules.preset("dalian"), 6, pairings.SEED)
+    whole = tournament.measure(("small", "uniform"), (Small(), Small()), Rules.preset("dalian"), 6, pairings.SEED)
     assert section["levels"] == whole.as_dict()["levels"]
 
 

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from gunzi_env import Rules, compiled, engine, observe
-from gunzi_env.packed import Field, Packed, Schema
+from gunzi_env.packed import Packed, column, runs
 from gunzi_env.tables import Tables
 
-SCHEMA = Schema(
-    [
-        Field("one", np.int8),
-        Field("word", np.uint64, (2, 3), (0, 2, 1)),
-        Field("pair", np.int8, (2,)),
-        Field("turned", np.int8, (2, 3), (2, 1, 0)),
-    ]
-)
+Array = npt.NDArray[Any]
 
 
-def record(number: int) -> Packed:
-    made = Packed()
-    made.fill(SCHEMA, number)
+class Record(Packed):
+    one: Array = column(np.int8, reset=5)
+    word: Array = column(np.uint64, shape=(lambda size: size, 3), axes=(0, 2, 1))
+    pair: Array = column(np.int8, shape=(2,), reset=5)
+    turned: Array = column(np.int8, shape=(2, 3), axes=(2, 1, 0), reset=-1)
+
+
+class Shown(Packed):
+    other: Array = column(np.int8)
+    one = dataclasses.replace(Record.one, seen="same")
+    pair = dataclasses.replace(Record.pair, seen="same")
+    word = dataclasses.replace(Record.word, seen="same")
+    turned = dataclasses.replace(Record.turned, seen="turned")
+
+
+def record(number: int) -> Record:
+    made = Record()
+    made.fill(2, number)
     return made
 
 
@@ -52,14 +63,61 @@ def test_a_field_is_the_buffer() -> None:
     made.pair[1, 0] = 7
     assert made.rows_of("pair").tolist() == [[0, 7], [0, 0]]
     assert made.rows_of("one", "pair").shape == (3, 2)
-    assert [name for name, _, _ in made.fields()] == ["one", "word", "pair", "turned"]
+    assert [name for name, _, _ in made.arrays()] == ["one", "word", "pair", "turned"]
 
 
 def test_what_is_no_field() -> None:
-    with pytest.raises(AttributeError, match="'Packed' object has no attribute 'points'"):
-        _ = record(1).points
+    with pytest.raises(AttributeError, match="'Record' object has no attribute 'points'"):
+        _ = record(1).points  # type: ignore[attr-defined]
     with pytest.raises(AttributeError):
-        _ = Packed().one  # nothing taken over yet
+        _ = Record().one  # nothing taken over yet
+
+
+def test_the_size_of_a_schema() -> None:
+    assert Record.schema_of(2).rows == {np.int8: 9, np.uint64: 6}
+    assert Record.schema_of(3).rows == {np.int8: 9, np.uint64: 9}
+    assert Record.schema_of(3) is Record.schema_of(3)
+
+
+def test_reset_writes_the_declared_values() -> None:
+    made = record(3)
+    for buffer in made.buffers:
+        buffer[:] = 1
+    made.reset(np.array([0, 2]))
+    assert made.one.tolist() == [5, 1, 5]
+    assert made.pair.tolist() == [[5, 5], [1, 1], [5, 5]]
+    assert (made.turned[[0, 2]] == -1).all() and (made.turned[1] == 1).all()
+    assert (made.word == 1).all()
+    assert made.schema.resets == [(0, 0, 3, 5), (0, 3, 9, -1)], "neighbours of one value are one run"
+
+
+def test_runs_are_side_by_side_in_both() -> None:
+    assert runs(Record, Shown, ("same",)) == (("one", "pair"), ("word", "word"))
+    assert runs(Record, Shown, ("turned",)) == (("turned", "turned"),)
+    assert runs(Record, Shown, ("same", "turned")) == (("word", "word"), ("one", "turned"))
+    assert runs(Shown, Shown, (None,)) == (("other", "other"),)
+
+
+def test_reset_of_tables_leaves_what_a_deal_decides() -> None:
+    """A negative control of the columns: what has no value to be reset to is written when a hand begins, or before."""
+    left = {field.name for field in Tables.columns if field.reset is None}
+    assert left == {
+        *("planes", "legal", "seed", "table_id", "match", "hand", "attempt", "level", "levels", "next_levels"),
+        *(
+            "dealer",
+            "first",
+            "first_hand",
+            "phase",
+            "seat",
+            "passes",
+            "bid_strength",
+            "bid_suit",
+            "bid_seat",
+            "blood",
+            "held",
+        ),
+        "drawn",
+    }
 
 
 def tables() -> Tables:

@@ -21,7 +21,7 @@ from gunzi_env.resample.constraints import read
 from gunzi_env.resample.tables import without_hidden
 from gunzi_env.tables import HAND, KITTY, STOCK, Flags, Index, Phase, Tables
 from gunzi_env.testing import check_tables, check_views, random_actions
-from gunzi_env.views import View, schema
+from gunzi_env.views import View
 from tests.support.enumerated import late, worlds_of
 from tests.support.prepared import prepared
 from tests.support.variants import VARIANTS
@@ -62,7 +62,7 @@ def keys_for(number: int, seed: int) -> Words:
 def check_same(v: View, t: Tables) -> None:
     """Do the movers of ``t`` see what ``v`` shows?"""
     seen = observe.view(t)
-    for name in schema(v.rules.decks).fields:
+    for name in View.schema_of(v.rules.decks).fields:
         assert np.array_equal(getattr(seen, name), getattr(v, name)), name
 
 
@@ -119,9 +119,11 @@ def test_rare_decisions_are_met_again() -> None:
 
 
 def excluded(t: Tables, g: Index, v: View) -> Flags:
-    """Which true deals the clues exclude: Hall's condition for the copies of every slot."""
-    clues = read(v, without_hidden(v))
-    may = (planes.unpack(clues.may) << np.arange(4)[:, None, None, None]).sum(axis=0)  # [D, V, slot], places as bits
+    """Which true deals the constraints exclude: Hall's condition for the copies of every slot."""
+    constraints = read(v, without_hidden(v))
+    may = (planes.unpack(constraints.may) << np.arange(4)[:, None, None, None]).sum(
+        axis=0
+    )  # [D, V, slot], places as bits
     held = [planes.to_counts(t.planes[:, g, HAND + (v.seat + k + 1) % 4]).astype(int) for k in range(3)]
     kitty = planes.to_counts(t.planes[:, g, KITTY]).astype(int)
     kitty[v.kitty_known | (v.phase == Phase.BURY)] = 0
@@ -130,11 +132,11 @@ def excluded(t: Tables, g: Index, v: View) -> Flags:
     for some in range(1, 16):
         inside = ((may > 0) & (may & ~some == 0)).sum(axis=0)
         bad |= (inside > sum(held[p] for p in range(4) if some >> p & 1)).any(axis=1)
-    for number, words in enumerate(clues.never, start=1):
+    for number, words in enumerate(constraints.never, start=1):
         for p in range(3):
             bad |= (planes.unpack(words[p]) & (held[p] == number)).any(axis=1)
-    worth = (kitty * planes.unpack(clues.points)).sum(axis=1)
-    return bad | (worth < clues.least) | (worth > clues.most)
+    worth = (kitty * planes.unpack(constraints.points)).sum(axis=1)
+    return bad | (worth < constraints.least) | (worth > constraints.most)
 
 
 @pytest.mark.parametrize("agent", ["", "greedy"])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gunzi_env import Rules
-from gunzi_env.resample.constraints import Clues
+from gunzi_env.resample.constraints import Constraints
 from gunzi_env.resample.odds import Odds
 from gunzi_env.rulebook import cards_planes
 from gunzi_env.tables import PLAYED, Tables
@@ -186,8 +186,8 @@ def test_a_sampler_that_takes_every_proposal_is_found_out(name: str, monkeypatch
     """A negative control: proposals are right on average, and look right."""
 
     class Careless(Odds):
-        def __init__(self, clues: Clues) -> None:
-            super().__init__(clues)
+        def __init__(self, constraints: Constraints) -> None:
+            super().__init__(constraints)
             self.bound[:] = -1000.0
 
     monkeypatch.setattr(MODULE, "Odds", Careless)

@@ -14,7 +14,7 @@ from gunzi_env import Rules, engine, planes
 from gunzi_env.cards import SUITED_FACES
 from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, start_keys
 from gunzi_env.keys import mix
-from gunzi_env.order import PROVISIONAL_TRUMP, TRUMP
+from gunzi_env.order import TRUMP
 from gunzi_env.planes import U64
 from gunzi_env.published.starts import sample
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
@@ -136,7 +136,7 @@ class Renamed:
     def counts(self, which: int, words: npt.NDArray[np.uint64]) -> list[int]:
         """Copies of each face of the first table among ``words uint64[D]`` of table ``which``."""
         t = self.tables[which]
-        face = t.layout.face_of_slot[t.level[0], max(int(t.trump[0]), PROVISIONAL_TRUMP)]
+        face = t.layout.face_of_slot[t.level[0], t.trump_or_provisional(0)]
         out = np.zeros(54, int)
         out[face] = planes.to_counts(words)
         return (out[self.face] if which else out).tolist()
@@ -157,7 +157,7 @@ class Renamed:
         if slot == NOBODY:
             return NOBODY
         t = self.tables[which]
-        face = int(t.layout.face_of_slot[t.level[0], max(int(t.trump[0]), PROVISIONAL_TRUMP), slot])
+        face = int(t.layout.face_of_slot[t.level[0], t.trump_or_provisional(0), slot])
         return int(np.flatnonzero(self.face == face)[0]) if which else face
 
     def state(self, which: int) -> dict[str, Any]:

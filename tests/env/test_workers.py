@@ -13,7 +13,7 @@ import pytest
 
 from gunzi_env import IllegalAction, VectorEnv
 from gunzi_env.planes import U64
-from gunzi_env.vector.pool import shares
+from gunzi_env.vector.pool import partition
 from gunzi_env.views import View
 
 TABLES, SEED = 11, 5
@@ -192,7 +192,7 @@ def test_memory_is_used_again(pair: VectorEnv) -> None:
 def test_shares_are_even() -> None:
     for num in range(1, 40):
         for processes in range(1, num + 1):
-            parts = shares(num, processes)
+            parts = partition(num, processes)
             sizes = [part.stop - part.start for part in parts]
             assert sum(sizes) == num and max(sizes) - min(sizes) <= 1 and min(sizes) > 0
             assert [part.start for part in parts[1:]] == [part.stop for part in parts[:-1]]
@@ -216,7 +216,7 @@ def test_bad_numbers_are_named(arguments: tuple[Any, Any], named: str) -> None:
 def test_what_there_is_not_with_several_processes(pair: VectorEnv) -> None:
     import copy
 
-    with pytest.raises(AttributeError, match="the tables lie in 2 processes: get_state"):
+    with pytest.raises(AttributeError, match="the tables are in 2 processes: get_state"):
         pair.tables  # noqa: B018 - that it is asked for is the test
     with pytest.raises(TypeError, match="cannot be copied: use get_state"):
         copy.deepcopy(pair)

@@ -16,7 +16,7 @@ import pytest
 
 from gunzi_env import VectorEnv, cli
 from gunzi_env.vector import WorkerLost, worker
-from gunzi_env.vector.episodes import Share
+from gunzi_env.vector.episodes import TableShard
 from tests.support import ROOT
 
 SEED = 3
@@ -87,7 +87,7 @@ def test_a_worker_that_is_killed(number: signal.Signals) -> None:
     pids, actions = env.worker_pids, play(env)
     os.kill(pids[1], number)
     assert all_end(pids[1:])
-    said = rf"worker 2 of 2 \(tables 4\.\.5\) was ended by signal {number} in 'step', step 4 of seed {SEED}"
+    said = rf"worker 2 of 2 \(tables 4\.\.5\) was lost \(signal {number}\) in 'step', step 4 of seed {SEED}"
     with pytest.raises(WorkerLost, match=said) as caught:
         env.step(actions)
     assert cli.exit_code(caught.value) == 4
@@ -121,8 +121,8 @@ def test_a_worker_that_raises() -> None:
     """It is sent the ids of seven tables for its three."""
     env = started()
     play(env, 2)
-    pool = env._played
-    assert not isinstance(pool, Share)
+    pool = env._backend
+    assert not isinstance(pool, TableShard)
     pids = env.worker_pids
     with pytest.raises(WorkerLost) as caught:
         pool._all("reset", [(np.arange(3, dtype=np.uint64),), (np.zeros(7, np.uint64),)])
@@ -142,7 +142,7 @@ def test_a_fault_in_this_process_closes_it_too(monkeypatch: pytest.MonkeyPatch) 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Share, "advance", interrupted)
+    monkeypatch.setattr(TableShard, "advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         play(env)
     assert all_end(pids)
@@ -207,8 +207,8 @@ def test_a_script_without_its_guard_is_told(tmp_path: Path) -> None:
         [sys.executable, str(path)], capture_output=True, text=True, timeout=LIMIT_S * 2, cwd=ROOT, env=environment
     )  # fmt: skip
     assert done.returncode == 1
-    assert "worker 1 of 1 (tables 2..3) ended with exit code 1 in its start" in done.stderr
-    assert "does so under: if __name__ == '__main__':" in done.stderr
+    assert "worker 1 of 1 (tables 2..3) was lost (exit code 1) in its start" in done.stderr
+    assert "must do so under: if __name__ == '__main__':" in done.stderr
 
 
 def test_a_fork_leaves_the_workers_alone() -> None:

@@ -132,7 +132,7 @@ def test_the_table_and_the_single_decision_agree(file: Path, tmp_path: Path) -> 
 
 def test_hands_of_a_match_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "match.txt"
-    session = play.Session(play.PlayConfig(against="uniform", seed=3), Rules.preset("dalian"), 3)
+    session = play.Session(play.PlayOptions(against="uniform", seed=3), Rules.preset("dalian"), 3)
     session.bots[session.seat] = session.adviser
     session._ask = lambda: [session._bot(session.seat)]  # type: ignore[method-assign]
     play.run(session, 2)
@@ -174,17 +174,17 @@ def test_what_cannot_be_asked_is_refused_in_one_line(
 def test_a_search_says_what_its_candidates_gained(hand: list[Decision]) -> None:
     decision = first(hand[-30:], *SEARCHED)
     search = Search(Expert(), Budget(worlds=16, candidates=3))
-    found = analysis.opinion(search, decision.tables, np.array([decision.key]), decision.action)
+    found = analysis.analyse(search, decision.tables, np.array([decision.key]), decision.action)
     assert found.measure == "levels gained over expert's own move"
     own = [option for option in found.options if not option.worlds]
-    assert [option.worth.mean for option in own] == [0.0]
+    assert [option.value.mean for option in own] == [0.0]
     for option in found.options:
         if option.worlds:
             assert option.worlds in (8, 16)
-            assert option.worth.low is not None and option.worth.high is not None
-            assert option.worth.low <= option.worth.mean <= option.worth.high
+            assert option.value.low is not None and option.value.high is not None
+            assert option.value.low <= option.value.mean <= option.value.high
     assert any(option.worlds for option in found.options)
-    said = "\n".join(explain.opinion_lines(decision, found))
+    said = "\n".join(explain.analysis_lines(decision, found))
     assert re.search(r"\[[-+]\d\.\d\d, [-+]\d\.\d\d\] in (8|16) worlds", said)
 
 
@@ -210,7 +210,7 @@ def test_a_weighing_is_what_the_search_plays_by(hand: list[Decision]) -> None:
 
 def test_a_bot_that_cannot_say_or_thinks_nothing_has_a_choice_only(hand: list[Decision]) -> None:
     for agent, decision in ((Uniform(), first(hand, Phase.LEAD)), (Expert(), first(hand, Phase.BURY))):
-        found = analysis.opinion(agent, decision.tables, np.array([decision.key]), decision.action)
+        found = analysis.analyse(agent, decision.tables, np.array([decision.key]), decision.action)
         assert found.options == () and decision.tables.actions.unpack(decision.tables.legal)[0, found.choice]
 
 
@@ -225,7 +225,7 @@ def test_a_network_gives_its_probabilities(hand: list[Decision]) -> None:
     shape = Shape(inputs=size(rules), actions=hand[0].tables.actions.n, width=32, depth=2)
     agent = NeuralAgent(ActorCritic(shape), rules, "net")
     decision = first(hand[40:], Phase.FOLLOW)
-    found = analysis.opinion(agent, decision.tables, np.array([decision.key]), decision.action)
+    found = analysis.analyse(agent, decision.tables, np.array([decision.key]), decision.action)
     assert found.measure == "probability" and found.options[0].action == found.choice
     assert decision.action in [option.action for option in found.options]
     legal = decision.tables.actions.unpack(decision.tables.legal)

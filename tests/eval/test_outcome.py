@@ -8,17 +8,17 @@ import pytest
 
 from gunzi_env import rulebook
 from gunzi_env.rules import Rules
-from gunzi_eval.table.outcome import Outcome, sentences
+from gunzi_eval.table.outcome import HandSummary, sentences
 
 DALIAN = Rules.preset("dalian")
 
 
 def outcome(
     score: int, dug: bool, big: int, small: int, dry: bool, rules: Rules = DALIAN, levels: tuple[int, int] = (3, 3)
-) -> Outcome:
+) -> HandSummary:
     """A row of R9's table, dealer seat 0, settled by the rulebook."""
     found = rulebook.settle(rules, score, dug, big, small, dry, levels, 0)
-    return Outcome(
+    return HandSummary(
         rules=rules, score=score, dug=dug, dealer=0, dry=dry, kitty="S4", kitty_points=0,
         big=big, small=small,
         levels=levels, gain=found.gain, next_levels=found.levels,

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from gunzi_env import actions, engine
 from gunzi_env.chapters.deal import deck_of_draw, shuffle, start_keys
-from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import U64, minus, to_counts
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules
@@ -40,7 +39,7 @@ class Snapshot:
         self.t = t
         shown = minus(t.shown, t.planes[:, :, PLAYED:PENDING])  # less what the seat has played since
         words = np.concatenate([t.planes, t.trick, shown, t.turned[:, :, None]], axis=2)
-        trump = np.maximum(t.trump, PROVISIONAL_TRUMP)
+        trump = t.trump_or_provisional(np.arange(t.num))
         slots = t.layout.slot_of_face[t.level, trump].astype(np.intp)
         counts = np.take_along_axis(to_counts(words), slots[:, None, :], axis=2)  # [table, holder, face]
         faces = np.broadcast_to(np.arange(54, dtype=np.uint8), counts.shape)
@@ -57,7 +56,7 @@ class Snapshot:
 
     def legal(self, n: int) -> list[str]:
         """The names of the legal actions of table ``n``, sorted."""
-        name = names(self.t.rules, int(self.t.level[n]), max(int(self.t.trump[n]), PROVISIONAL_TRUMP))
+        name = names(self.t.rules, int(self.t.level[n]), self.t.trump_or_provisional(n))
         return sorted(name[action] for action in self._legal[self._first[n] : self._first[n + 1]].tolist())
 
     def fields(self, n: int) -> dict[str, Any]:
@@ -160,7 +159,7 @@ class Pair:
 
     def tell(self, action: int) -> None:
         """The engine is about to take this action; now the oracle does."""
-        level, trump = int(self.t.level[self.n]), max(int(self.t.trump[self.n]), PROVISIONAL_TRUMP)
+        level, trump = int(self.t.level[self.n]), self.t.trump_or_provisional(self.n)
         try:
             self.oracle.apply(names(self.t.rules, level, trump)[action])
         except ValueError as error:

@@ -38,6 +38,7 @@ os.environ.setdefault("GUNZI_COMPILED", "0")  # the same games, and no minute of
 import numpy as np
 
 from gunzi_agents import checkpoint
+from gunzi_env import files
 from gunzi_env.rules import Rules
 from gunzi_train import folder
 from gunzi_train.commands import train as train_command
@@ -298,7 +299,7 @@ def killed_while_saving(where: Path, draw: random.Random, kills: int, write: Wri
         pid = forked(partial(save_on_and_on, path, 10_000 * number + 1, write), log)
         time.sleep(draw.uniform(0.02, 0.3))
         until = time.monotonic() + 1.0
-        while time.monotonic() < until and not any(where.glob(f"{checkpoint.TEMPORARY}*")):
+        while time.monotonic() < until and not any(where.glob(f"{files.TEMPORARY}*")):
             pass  # a save is short, and most of the time goes into checksums
         killed(pid, draw.uniform(0, 0.01))
         said = log.read_text("utf-8").split("\n")[:-1]
@@ -309,7 +310,7 @@ def killed_while_saving(where: Path, draw: random.Random, kills: int, write: Wri
             found = checkpoint.read(path).meta["counters"]["updates"]
             if found < safe:
                 raise Broken(f"kill {number + 1}: update {safe} was saved, the file holds {found}")
-        inside += len(checkpoint.sweep(where))
+        inside += len(files.sweep(where))
         log.unlink()
     return inside
 

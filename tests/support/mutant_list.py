@@ -26,7 +26,7 @@ TRICKS = "gunzi_env/chapters/tricks.py"
 BIDDING = "gunzi_env/chapters/bidding.py"
 TRIBUTE = "gunzi_env/chapters/tribute.py"
 KITTY = "gunzi_env/chapters/kitty.py"
-CHOICE = "gunzi_env/chapters/choice.py"
+SELECTION = "gunzi_env/chapters/selection.py"
 ORDER = "gunzi_env/order.py"
 OBSERVE = "gunzi_env/observe.py"
 VIEWS = "gunzi_env/views.py"
@@ -127,7 +127,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # Tribute, kitty
     Mutant(
-        "places instead of cards", "returning tribute goes by positions in the hand instead of cards", CHOICE,
+        "places instead of cards", "returning tribute goes by positions in the hand instead of cards", SELECTION,
         "    t.last[g] = NUM_SLOTS - 1\n", "    t.last[g] = planes.count(pool) - 1\n",
         ("tests/rules/test_r5_tribute.py",),
     ),
@@ -153,7 +153,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/rules/test_r6_kitty.py",),
     ),
     Mutant(
-        "small jokers buried first", "a small joker is buried while a big one stays", CHOICE,
+        "small jokers buried first", "a small joker is buried while a big one stays", SELECTION,
         " & ~small\n", "\n", ("tests/rules/test_r6_kitty.py",),
     ),
     Mutant(

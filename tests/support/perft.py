@@ -143,7 +143,7 @@ def engine_start(block: Block) -> Tables:
     t = dealt(block)
     if "until" in start:
         while Phase(t.phase[0]).name.lower() != start["until"]:
-            trump = max(int(t.trump[0]), 0)
+            trump = t.trump_or_provisional(0)
             names = {t.actions.name(int(a), int(t.level[0]), trump): int(a) for a in np.flatnonzero(engine.legal(t)[0])}
             if not names:
                 raise block.fault(f"the hand never comes to {start['until']!r}")

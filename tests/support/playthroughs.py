@@ -22,13 +22,13 @@ import numpy as np
 from gunzi_env import engine, planes
 from gunzi_env.cards import FACE_NAMES, SUITS, rank_name
 from gunzi_env.keys import mix
-from gunzi_env.order import PROVISIONAL_TRUMP, TRUMP, to_faces
+from gunzi_env.order import TRUMP, to_faces
 from gunzi_env.planes import U64, Words
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Phase, Tables
 from gunzi_env.testing import random_actions
-from gunzi_env.testing.coverage import branches
+from gunzi_env.testing.coverage import count_branches
 from tests.support import DATA
 from tests.support.playthrough_kinds import NEXT_HAND, PREDICATES, Playthrough
 from tests.support.playthrough_scenarios import SCENARIOS
@@ -66,7 +66,7 @@ def path(name: str) -> Path:
 
 
 def _order(t: Tables) -> tuple[int, int]:
-    return int(t.level[0]), max(int(t.trump[0]), PROVISIONAL_TRUMP)
+    return int(t.level[0]), t.trump_or_provisional(0)
 
 
 def cards(t: Tables, words: Words) -> str:
@@ -297,7 +297,7 @@ def _count(out: Transcript, before: Tables, after: Tables) -> None:
     move = out.moves[-1]
     action = [] if move == NEXT_HAND else [before.actions.parse(move.partition(" ")[2], *_order(before))]
     if action:
-        out.met.update(branches(before, after, np.array(action, np.int32), np.ones(1, np.bool_)))
+        out.met.update(count_branches(before, after, np.array(action, np.int32), np.ones(1, np.bool_)))
     out.met.update(name for name, holds in PREDICATES.items() if holds(before, after))
 
 

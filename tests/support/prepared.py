@@ -13,7 +13,7 @@ from gunzi_env.chapters.deal import draw_of_deck
 from gunzi_env.planes import U64
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.tables import Phase, Tables
-from gunzi_env.testing.coverage import branches
+from gunzi_env.testing.coverage import count_branches
 from tests.rules.game import deck
 from tests.support.variants import VARIANTS
 
@@ -70,12 +70,12 @@ def play_out(t: Tables, seed: int) -> Counter[str]:
     before = t.clone()
     before.phase[0] = min(int(t.phase[0]), Phase.BID)
     before.attempt[0] = before.tribute[:] = before.returned[:] = 0
-    found.update(branches(before, t, np.array([t.actions.PASS]), everyone))
+    found.update(count_branches(before, t, np.array([t.actions.PASS]), everyone))
     while t.phase[0] != Phase.OVER:
         before = t.clone()
         actions = testing.random_actions(t, rng.integers(2**63, size=1).astype(U64), 1.0)
         engine.step(t, actions)
-        found.update(branches(before, t, actions, everyone))
+        found.update(count_branches(before, t, actions, everyone))
     return found
 
 
@@ -85,7 +85,7 @@ def every_name() -> set[str]:
     for preset in ("dalian", "four_deck"):
         t = Tables(Rules.preset(preset), 1)
         engine.reset(t, 0)
-        names |= set(branches(t, t.clone(), np.zeros(1, np.int32), np.ones(1, np.bool_), zero=True))
+        names |= set(count_branches(t, t.clone(), np.zeros(1, np.int32), np.ones(1, np.bool_), zero=True))
     impossible = {f"R7.5 {k} led, demand {floor}" for k in (2, 3, 4) for floor in (2, 3, 4, 5) if min(floor, 4) > k}
     # A demand of five stands for two pairs, owed to a quad alone; one card has no shape, and is held or not.
     impossible |= {"R7.5 3 led, demand 5", "R7.5 2 led, demand 5", "R7.3 1 led, fewer held"}

@@ -16,10 +16,10 @@ from gunzi_env.planes import U64
 from gunzi_env.published import starts
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
 from gunzi_env.testing import random_actions
-from gunzi_env.views import schema
+from gunzi_env.views import View
 
 ONE = np.zeros(1, np.intp)
-VIEW_FIELDS = list(schema(3).fields)
+VIEW_FIELDS = list(View.schema_of(3).fields)
 
 
 def deal(rules: Rules, tables: int, seed: int) -> Tables:

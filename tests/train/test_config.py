@@ -160,7 +160,7 @@ def test_bad_options_exit_2(
         (["--run", "../a", "--minutes", "1"], "plain name"),
         (["--resume", "auto"], "--run"),
         (["--resume", "runs/x", "--ppo.lr", "1e-4"], "ppo.lr"),
-        (["--resume", "runs/x", "--run", "y"], "stands alone"),
+        (["--resume", "runs/x", "--run", "y"], "cannot be combined"),
         ([], "minutes"),
     ],
 )

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from gunzi_agents import checkpoint
+from gunzi_env.files import TEMPORARY
 from gunzi_train import folder
 from gunzi_train.commands import train
 from gunzi_train.errors import SaveError
@@ -60,9 +61,9 @@ def test_no_room_for_a_checkpoint(run: Path, capsys: pytest.CaptureFixture[str])
     with largest_file(100_000):
         assert train.main(["--resume", str(run), "--minutes", "9"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
-    assert checkpoint.file_name(9) in line and "File too large" in line and "older ones are untouched" in line
+    assert checkpoint.file_name(9) in line and "File too large" in line and "older ones are unchanged" in line
     assert checkpoint.listing(run) == [kept] and kept.read_bytes() == before
-    assert not list(run.rglob(f"{checkpoint.TEMPORARY}*"))
+    assert not list(run.rglob(f"{TEMPORARY}*"))
     assert train.main(["--resume", str(run), "--minutes", "9"]) == 0, "with room again it goes on"
 
 
@@ -96,7 +97,7 @@ def test_no_room_to_cut_the_log(run: Path, capsys: pytest.CaptureFixture[str]) -
         assert train.main(["--resume", str(run), "--minutes", "9"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert f"{log}: cannot be written" in line
-    assert log.stat().st_size > 200_000 and not list(run.rglob(f"{checkpoint.TEMPORARY}*"))
+    assert log.stat().st_size > 200_000 and not list(run.rglob(f"{TEMPORARY}*"))
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # it writes in a thread

@@ -67,7 +67,7 @@ def _changed(change: Callable[[Checkpoint], object]) -> Callable[[Path], None]:
 UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated": (lambda path: path.write_bytes(path.read_bytes()[:-1000]), "damaged"),
     "a bit flipped": (_flipped, "damaged: its contents do not match their checksum"),
-    "empty": (lambda path: path.write_bytes(b""), "not a checkpoint of this project, or it is truncated"),
+    "empty": (lambda path: path.write_bytes(b""), "not a checkpoint of this project, or its header is damaged"),
     "zeros": (lambda path: path.write_bytes(bytes(10_000)), "not a checkpoint of this project"),
     "html": (lambda path: path.write_bytes(b"<!DOCTYPE html><html></html>"), "not a checkpoint of this project"),
     "of another project": (_of_another_project, "not a checkpoint of this project"),
@@ -80,8 +80,11 @@ OF_SOMETHING_ELSE: dict[str, tuple[Callable[[Path], object], str]] = {
         "cannot be resumed",
     ),
     "no optimiser": (_changed(lambda found: found.tensors.pop("adam.exp_avg")), "exp_avg is missing"),
-    "no tables": (_changed(lambda found: found.tensors.pop("process.0")), "holds no state of process 0"),
-    "no counters": (_changed(lambda found: found.meta.pop("counters")), "it holds weights, but no training"),
+    "no tables": (_changed(lambda found: found.tensors.pop("process.0")), "contains no state of process 0"),
+    "no counters": (
+        _changed(lambda found: found.meta.pop("counters")),
+        "it contains weights, but no state of a training",
+    ),
     "an older observation": (
         _changed(lambda found: found.meta.update(observation="v0-816-00000000-184")),
         "made for observation v0",

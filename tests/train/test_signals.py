@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from gunzi_agents import checkpoint
+from gunzi_env.files import TEMPORARY
 from gunzi_train import folder
-from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.algorithms.ppo import PPO
 from gunzi_train.commands import train
+from gunzi_train.launch import training
 from gunzi_train.run import evaluate
 from tests.env.test_workers_end import all_end
 from tests.support import tiny_runs
@@ -22,7 +24,7 @@ from tests.support.faults import children
 
 ARGV = tiny_runs.argv(collect__steps=8, schedule__updates=100_000)
 MATCHES = ["--evaluate.every-seconds", "0.01", "--evaluate.deals", "2", "--evaluate.opponents", "uniform"]
-PLACES = {"update": (Learner, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
+PLACES = {"update": (PPO, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
 
 
 pytestmark = pytest.mark.usefixtures("torch_as_before")
@@ -48,11 +50,11 @@ def test_once_it_saves_and_stops(
     more = MATCHES if place == "match" else ["--evaluate.every-seconds", "0", "--save.every-seconds", "0.1"]
     assert train.main(["--out", str(run), *ARGV, *more]) == 128 + number
     assert sent and time.monotonic() - sent[0] < 30
-    assert f"go on with: gunzi train --resume {run}" in capsys.readouterr().out
+    assert f"resume with: gunzi train --resume {run}" in capsys.readouterr().out
     kept = checkpoint.read(checkpoint.listing(run)[0])
     rows = (run / folder.METRICS).read_text("utf-8").splitlines()
     assert f'"update": {kept.meta["counters"]["updates"]},' in rows[-1], "updates were made that were not saved"
-    assert not list(run.rglob(f"{checkpoint.TEMPORARY}*"))
+    assert not list(run.rglob(f"{TEMPORARY}*"))
 
 
 SLOW = """
@@ -103,14 +105,18 @@ def test_a_second_one_before_the_first_update_ends_it_too(tmp_path: Path, monkey
         os.kill(os.getpid(), signal.SIGTERM)
         pytest.fail("it went on")
 
-    monkeypatch.setattr(train, "_bf16", twice)
+    monkeypatch.setattr(training, "_bf16", twice)
     assert train.main(["--out", str(tmp_path / "run"), *ARGV, "--evaluate.every-seconds", "0"]) == 143
     assert not list(tmp_path.iterdir())
 
 
 def _begun(run: Path, *more: str) -> subprocess.Popen[bytes]:
     """A run of two processes that has made updates."""
-    command = [sys.executable, "-c", "import sys; from gunzi_train import cli; sys.exit(cli.main(sys.argv[1:]))"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from gunzi_train.commands.train import main; sys.exit(main(sys.argv[1:]))",
+    ]
     command += ["--out", str(run), *ARGV, "--processes", "2", *(more or ["--evaluate.every-seconds", "0"])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)

@@ -66,5 +66,5 @@ def test_a_folder_that_may_only_be_read(readable: Path, tmp_path: Path) -> None:
     said = [line for line in log.read_text("utf-8").splitlines() if "Permission denied" in line]
     assert len(said) == 2
     assert said[0] == f"gunzi train: {run}: cannot be written to (Permission denied)"
-    assert said[1] == f"gunzi train: {readable / 'other' / 'run'}: cannot be made (Permission denied)"
+    assert said[1] == f"gunzi train: {readable / 'other' / 'run'}: cannot be created (Permission denied)"
     assert [path.name for path in readable.rglob("*")] == ["run", checkpoint.FOLDER]

@@ -1,4 +1,4 @@
-"""The plan of a run: what its processes agree on before it starts."""
+"""The plan of a run: the resolved settings that all its processes share."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from gunzi_train import config as configuration
 from gunzi_train.config import Config
 
 CONFIG = "config.json"
-"""The file of a run folder that holds its plan."""
+"""File name of the plan in a run folder."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What all processes of a run agree on before it starts; stored as config.json."""
+    """The resolved settings that all processes of a run share; stored as config.json."""
 
     config: Config
     rules: Rules
     bf16: bool
     resume: str = ""
-    """The checkpoint to go on from, "" for a new run."""
+    """Path of the checkpoint to resume, "" for a new run."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON types."""
+        """Convert the plan into plain JSON types."""
         return {
             "config": configuration.as_dict(self.config),
             "rules": self.rules.as_dict(),
@@ -36,6 +36,6 @@ class Plan:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Plan:
-        """The opposite of :meth:`to_json`."""
+        """Read a plan, the inverse of :meth:`to_json`."""
         made = configuration.from_dict(values["config"], CONFIG)
         return cls(made, Rules.from_dict(values["rules"]), bool(values["bf16"]), str(values["resume"]))

@@ -1,12 +1,13 @@
-"""Watch four bots play one hand, drawn in the terminal, with the result explained.
+"""Watch four bots play one hand in the terminal, with the result explained.
 
-No torch, no other files: it shows the game within a second or two.
+example: gunzi demo --seed 7
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from gunzi_agents import registry
 from gunzi_agents.playing import decide
 from gunzi_env import engine
 from gunzi_env.chapters.deal import start_keys
-from gunzi_env.cli.options import check_seed, check_writable, checked_rules, parse, say_next, write_whole
+from gunzi_env.cli.options import SEEDS, RulesName, check_writable, checked_rules, parse, say_next, write_whole
 from gunzi_env.published import starts
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
@@ -24,24 +25,20 @@ from gunzi_eval.table.terminal import Painter, Spectator, show
 
 
 @dataclass(frozen=True)
-class Demo:
-    """Watch four bots play one hand, drawn in the terminal, with the result explained.
+class DemoOptions:
+    """Options of ``gunzi demo``."""
 
-    example: gunzi demo --seed 7
-    """
-
-    seed: int = 15
-    """Names the deal and every random choice; the default hand has tribute and a burial of jokers."""
-    rules: str = "dalian"
-    """A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml."""
+    seed: Annotated[int, SEEDS] = 15
+    """Seed of the deal and of all random choices; the default hand has tribute and buried jokers."""
+    rules: RulesName = "dalian"
     agent: str = "greedy"
-    """Who plays all four seats."""
+    """Bot in all four seats."""
     record: Path | None = None
     """Write the hand to this file, for gunzi replay."""
 
 
 def deal(rules: Rules, seed: int) -> Tables:
-    """One table with a hand in the middle of a match, as the published distribution has them."""
+    """Deal one hand from the published distribution of start states."""
     tables, here = Tables(rules, 1), np.array([0])
     engine.reset(tables, seed, begin=False)
     levels, dealer, blood = starts.sample(rules, start_keys(tables, here))
@@ -50,28 +47,27 @@ def deal(rules: Rules, seed: int) -> Tables:
 
 
 def main(argv: list[str]) -> int:
-    """``gunzi demo``."""
-    config = parse(Demo, argv, "demo")
-    check_seed(config.seed)
-    check_writable(config.record, "--record")
-    rules = checked_rules(config.rules)
-    agent = registry.make(config.agent, rules)
-    tables, painter = deal(rules, config.seed), Painter()
-    title = f"Four {agent.name} bots play one hand of Da Gunzi ({rules.name}, seed {config.seed})"
+    """Run ``gunzi demo``."""
+    options = parse(DemoOptions, argv, "demo")
+    check_writable(options.record, "--record")
+    rules = checked_rules(options.rules)
+    agent = registry.make(options.agent, rules)
+    tables, painter = deal(rules, options.seed), Painter()
+    title = f"Four {agent.name} bots play one hand of Da Gunzi ({rules.name}, seed {options.seed})"
     show([painter.strong(f"{title}; seats 0 and 2 against 1 and 3"), ""])
     recorder, narrator, spectator = Recorder(rules, [agent.name] * 4), Narrator(tables), Spectator(tables, painter)
     recorder.begin(tables)
     spectator.show(narrator.opening())
     ply = 0
     while tables.phase[0] != Phase.OVER:
-        action = decide(agent, tables, config.seed, ply)
+        action = decide(agent, tables, options.seed, ply)
         recorder.note(tables, action)
         spectator.show(narrator.advance(action))
         ply += 1
-    if config.record is not None:
+    if options.record is not None:
         recorder.end(tables)
-        write_whole(config.record, recorder.text())
-        say_next(f"gunzi replay {config.record}")
+        write_whole(options.record, recorder.text())
+        say_next(f"gunzi replay {options.record}")
     else:
-        say_next("gunzi play, to sit down yourself; gunzi rulebook --help, to ask the rules")
+        say_next("gunzi play to play yourself; gunzi rulebook --help for questions about the rules")
     return 0

@@ -30,7 +30,7 @@ from gunzi_env.keys import mix
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import NOBODY, Index, Phase, Tables
-from gunzi_eval.matches.hands import Figures, Hands
+from gunzi_eval.matches.hands import HandResults, Metrics
 
 BLOCK = 256
 """Deals a block, at most."""
@@ -110,7 +110,7 @@ def hands_of_block(
     seed: int,
     rotations: int = 1,
     watch: Callable[[], object] = lambda: None,
-) -> Hands:
+) -> HandResults:
     """Play deals by number (uint64[n]), each at 2 * ``rotations`` tables, as one batch; agents are reset before.
 
     ``watch`` is called before each round of decisions; what it raises ends the block.
@@ -125,7 +125,7 @@ def hands_of_block(
     rotated = {"draw": _moved_on(rules, shuffle(tables, everyone), seats.rotation)} if rotations > 1 else {}
     engine.begin_hand(tables, everyone, levels=levels, dealer=dealer, blood=blood, **rotated)
     _play_hands(seats, tables, np.zeros(tables.num, np.int64), watch)
-    return Hands.of(tables, seats.team, len(deals))
+    return HandResults.of(tables, seats.team, len(deals))
 
 
 def _moved_on(rules: Rules, draw: npt.NDArray[np.uint8], seats: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -165,7 +165,7 @@ def blocks(deals: int, size: int) -> list[npt.NDArray[np.uint64]]:
 
 def play(
     agents: tuple[Agent, Agent], rules: Rules, deals: int, seed: int, progress: Progress = lambda done: None
-) -> Figures:
+) -> Metrics:
     """Play ``deals`` duplicate deals of single hands between two agents.
 
     Args:
@@ -178,7 +178,7 @@ def play(
     Raises:
         AgentFault: an agent crashed or played an illegal action.
     """
-    return play_hands(agents, rules, deals, seed, progress).figures()
+    return play_hands(agents, rules, deals, seed, progress).metrics()
 
 
 def play_hands(
@@ -188,13 +188,13 @@ def play_hands(
     seed: int,
     progress: Progress = lambda done: None,
     rotations: int = 1,
-) -> Hands:
+) -> HandResults:
     """As :func:`play`, with all that is kept of each table."""
     parts = []
     for block in blocks(deals, block_size(*agents)):
         parts.append(hands_of_block(agents, rules, block, seed, rotations))
         progress(len(block))
-    return Hands.joined(parts)
+    return HandResults.joined(parts)
 
 
 def play_matches(

@@ -23,7 +23,7 @@ SUIT_WORDS = dict(zip(SUITS, ("spades", "hearts", "clubs", "diamonds")))
 
 
 @dataclass(frozen=True)
-class Note:
+class Message:
     """Something that happened, as a sentence."""
 
     text: str
@@ -49,7 +49,7 @@ class Trick:
     score: int
 
 
-Event = Note | Play | Trick
+Event = Message | Play | Trick
 
 
 def seat_name(seat: int, viewer: int | None = None) -> str:
@@ -87,7 +87,7 @@ class Narrator:
         """What happened since ``before`` by this action (and by what it forced)."""
         events: list[Event] = [*self._bid(before, action)]
         if self.t.attempt[0] != before.attempt[0]:
-            events.append(Note("The cards name no trump suit: they are dealt again (R4.8)."))
+            events.append(Message("The cards name no trump suit: they are dealt again (R4.8)."))
         if before.phase[0] <= Phase.BID < self.t.phase[0]:
             events += [*self._bidding_closed(), *self._exemption()]
         return [*events, *self._tribute(before), *self._kitty(before), *self._plays(before)]
@@ -101,7 +101,7 @@ class Narrator:
             f"levels {rank_name(int(t.levels[0, 0]))} (seats 0, 2) and {rank_name(int(t.levels[0, 1]))} (seats 1, 3)"
         )
         owed = f", {int(t.blood[0])} blood owed" if t.blood[0] else ""
-        events: list[Event] = [Note(f"New hand: {first}, {levels}{owed}.")]
+        events: list[Event] = [Message(f"New hand: {first}, {levels}{owed}.")]
         if t.phase[0] > Phase.BID:  # nobody had anything to decide in the bidding
             events += [*self._bidding_closed(), *self._exemption(), *self._tribute(None), *self._kitty(None)]
         return events
@@ -118,7 +118,7 @@ class Narrator:
             why = f"nobody bid, the kitty's top card counts, {turned} (R4.7)"
         suit = SUIT_WORDS[SUITS[int(t.trump[0])]]
         result = f"deal{'s' * (dealer != self.viewer)}; trumps are {suit}, level {rank_name(int(t.level[0]))}: {why}"
-        return [Note(f"{self._name(dealer, start=True)} {result}.")]
+        return [Message(f"{self._name(dealer, start=True)} {result}.")]
 
     def _name(self, seat: int, start: bool = False) -> str:
         name = seat_name(seat, self.viewer)
@@ -127,9 +127,9 @@ class Narrator:
     def _sees(self, *seats: int) -> bool:
         return self.viewer is None or self.viewer in seats
 
-    def _says(self, seat: int, verb: str, rest: str) -> Note:
+    def _says(self, seat: int, verb: str, rest: str) -> Message:
         name = self._name(seat, start=True)
-        return Note(f"{name} {_verb(name, verb)} {rest}.")
+        return Message(f"{name} {_verb(name, verb)} {rest}.")
 
     def _bid(self, before: Tables, action: int) -> Iterable[Event]:
         if before.phase[0] > Phase.BID or action == before.actions.PASS:
@@ -181,11 +181,11 @@ class Narrator:
         faces, size = kitty_faces(t, np.array([0]))
         cards = format_cards(faces[0, : size[0]].tolist())
         if t.kitty_shown[0]:
-            yield Note(f"The kitty is shown: {cards} (R6.1).")
+            yield Message(f"The kitty is shown: {cards} (R6.1).")
         elif self._sees(dealer):
             yield self._says(dealer, "see", f"the kitty: {cards} (R6.1)")
         if t.dry[0]:
-            yield Note("A dry pot: the kitty is not exchanged, its jokers count for nothing (R6.6).")
+            yield Message("A dry pot: the kitty is not exchanged, its jokers count for nothing (R6.6).")
 
     def _buried(self) -> Event:
         t, dealer = self.t, int(self.t.dealer[0])

@@ -14,7 +14,7 @@ from gunzi_env.tables import KITTY, Tables
 
 
 @dataclass(frozen=True)
-class Outcome:
+class HandSummary:
     """A finished hand of one table, in plain numbers; teams are 0 for seats 0 and 2, 1 for seats 1 and 3."""
 
     rules: Rules
@@ -34,7 +34,7 @@ class Outcome:
     match_winner: int
 
     @classmethod
-    def of(cls, tables: Tables, n: int = 0) -> Outcome:
+    def of(cls, tables: Tables, n: int = 0) -> HandSummary:
         """The outcome of table ``n``, whose hand must be over."""
         copies = to_counts(tables.planes[:, n, KITTY])
         points = tables.layout.points[tables.level[n]]
@@ -76,8 +76,7 @@ def cards_text(tables: Tables, n: int, planes: Words) -> str:
     """The cards of ``uint64[D]`` at table ``n``, strongest first, as text."""
     copies = to_counts(planes)
     slots = [slot for slot in range(len(copies) - 1, -1, -1) for _ in range(int(copies[slot]))]
-    trump = max(int(tables.trump[n]), 0)
-    return format_cards(to_faces(tables.layout, int(tables.level[n]), trump, slots))
+    return format_cards(to_faces(tables.layout, int(tables.level[n]), tables.trump_or_provisional(n), slots))
 
 
 def team_name(team: int) -> str:
@@ -89,12 +88,12 @@ def team_name(team: int) -> str:
     return f"seats {team} and {team + 2}"
 
 
-def sentences(hand: Outcome) -> list[str]:
+def sentences(hand: HandSummary) -> list[str]:
     """The result in sentences, one an item."""
     return [_tricks(hand), _verdict(hand), *_levels(hand), *_after(hand)]
 
 
-def _tricks(hand: Outcome) -> str:
+def _tricks(hand: HandSummary) -> str:
     attackers, points = team_name(1 - hand.dealers), hand.kitty_points
     taken = hand.score - (2 * points if hand.dug else 0)
     start = f"The attackers ({attackers}) took {taken} points in tricks"
@@ -106,14 +105,14 @@ def _tricks(hand: Outcome) -> str:
     return f"{start}. {guard}. {holds}{', which count for nobody' if points else ''}: S = {hand.score}."
 
 
-def _verdict(hand: Outcome) -> str:
+def _verdict(hand: HandSummary) -> str:
     sign, take = (">=" if hand.attackers_win else "<"), hand.rules.take
     if hand.attackers_win:
         return f"S {sign} {take}: the attackers take the deal (R9)."
     return f"S {sign} {take}: the dealers ({team_name(hand.dealers)}) stay (R9)."
 
 
-def _levels(hand: Outcome) -> list[str]:
+def _levels(hand: HandSummary) -> list[str]:
     lines = []
     if hand.big or hand.small:
         kinds = [f"{n} {kind} joker{'s' * (n > 1)}" for n, kind in ((hand.big, "big"), (hand.small, "small")) if n]
@@ -130,7 +129,7 @@ def _levels(hand: Outcome) -> list[str]:
     return lines
 
 
-def _rise(hand: Outcome) -> str:
+def _rise(hand: HandSummary) -> str:
     risen = next((team for team in (0, 1) if hand.gain[team]), None)
     high = hand.rules.level_at_high  # R9.7
     if risen is None:
@@ -144,7 +143,7 @@ def _rise(hand: Outcome) -> str:
     return f"{text}; a must-play level holds the rise (R9.2)." if new != old + gain else f"{text}."
 
 
-def _fall(hand: Outcome) -> list[str]:
+def _fall(hand: HandSummary) -> list[str]:
     """R9.8: it comes on top of what the other side gains."""
     fallen = [team for team in (0, 1) if hand.next_levels[team] < hand.levels[team]]
     return [
@@ -154,7 +153,7 @@ def _fall(hand: Outcome) -> list[str]:
     ]
 
 
-def _after(hand: Outcome) -> list[str]:
+def _after(hand: HandSummary) -> list[str]:
     if hand.match_winner >= 0:
         return [f"The match is over: {team_name(hand.match_winner)} win it ({_ending(hand)})."]
     who = "the dealer's next player" if hand.attackers_win else "the dealer's partner"
@@ -165,7 +164,7 @@ def _after(hand: Outcome) -> list[str]:
     return [*lines, f"The side that does not deal owes {owed}."]
 
 
-def _ending(hand: Outcome) -> str:
+def _ending(hand: HandSummary) -> str:
     rules = hand.rules
     if rules.sweep_ends_match and hand.score == 0:
         return "S = 0, R9.4"

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from gunzi_env import planes, render
 from gunzi_env.cards import SUITS, format_cards, parse_face, rank_name
 from gunzi_env.observe import View
-from gunzi_env.order import TRUMP, layout, to_faces
+from gunzi_env.order import TRUMP, provisional, to_faces
 from gunzi_env.tables import Phase, Tables
-from gunzi_eval.table.narrator import Event, Note, Play, Trick, seat_name
-from gunzi_eval.table.outcome import Outcome, sentences
+from gunzi_eval.table.narrator import Event, Message, Play, Trick, seat_name
+from gunzi_eval.table.outcome import HandSummary, sentences
 
 if TYPE_CHECKING:
     pass
@@ -67,7 +67,7 @@ class Painter:
 
     def event(self, event: Event, viewer: int | None = None) -> str:
         """One line for what happened."""
-        if isinstance(event, Note):
+        if isinstance(event, Message):
             return _CARD.sub(lambda match: self.cards(match[0]), event.text)
         if isinstance(event, Play):
             name = seat_name(event.seat, viewer)
@@ -109,13 +109,13 @@ class Spectator:
 def result(tables: Tables) -> list[str]:
     """The explained result of a finished hand, wrapped to the terminal."""
     width = min(_WIDEST, get_terminal_size((_WIDEST, 24)).columns)
-    return [textwrap.fill(line, width, subsequent_indent="  ") for line in sentences(Outcome.of(tables))]
+    return [textwrap.fill(line, width, subsequent_indent="  ") for line in sentences(HandSummary.of(tables))]
 
 
 def hand_lines(view: View, painter: Painter, row: int = 0) -> list[str]:
     """A hand as one types it: a line for each suit held, trumps on top, strongest cards first."""
-    level, trump = int(view.level[row]), max(int(view.trump[row]), 0)
-    table = layout(view.rules.mixed_trump_rank)
+    level, trump = int(view.level[row]), provisional(view.trump[row])
+    table = view.layout
     copies = planes.to_counts(view.hand[:, row])
     suits = table.suit_of_slot[level]
     # Until trumps are known the hand is in the order of spades; cards that are trumps in any case stand with them.

@@ -1,1 +1,1 @@
-"""Training algorithms, one module each."""
+"""Training algorithms, one module each; ``base`` says what one has to provide."""

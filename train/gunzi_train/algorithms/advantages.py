@@ -1,21 +1,21 @@
 """Generalised advantages (Schulman et al. 2016) for four seats in two teams.
 
-At one table decisions follow each other, t = 0, 1, ..., made by different seats. ``rewards[t]`` is what
-team 0 is paid by team 1 between decision t and decision t + 1; ``done[t]`` says that the hand ended there, so that
-decision t + 1 belongs to another hand. Values are always those of the seat that moves. Two chains are offered:
+The decisions of a table are t = 0, 1, ..., made by different seats. ``rewards[t]`` is paid to team 0 by team 1 between
+decisions t and t + 1; ``done[t]`` marks the end of a hand, so decision t + 1 belongs to another hand. Values are those
+of the seat to move. There are two credit chains:
 
 ``seat``
-    The successor of a decision is the *same seat's* next decision in the hand. What a seat knows only grows, so the
-    chain of its own values is consistent for any critic, one that sees the mover's cards alone included. The error of
-    a step holds what three other players did.
+    The successor of a decision is the next decision of the *same seat* in the hand. A seat's information only grows, so
+    the chain of its own values is consistent for any critic, also for one that sees only the mover's cards. The error
+    of a step contains the actions of three other players.
 ``table``
-    The successor is the table's next decision, whoever makes it, its value negated when the other team moves. The error
-    of a step holds nothing but the decision itself (between two decisions nothing is drawn), which makes it less noisy;
-    but E[E[R | cards of B] | cards of A] is not E[R | cards of A], so it needs a critic that sees all hands.
+    The successor is the next decision of the table, with its value negated if the other team moves. The error of a step
+    contains only the decision itself (nothing is drawn between two decisions), so it is less noisy; but
+    E[E[R | cards of B] | cards of A] is not E[R | cards of A], so the critic has to see all hands.
 
-Where a rollout ends within a hand: with ``table`` the value of the mover after the last step takes over; with ``seat``
-a decision whose successor is not in the rollout only serves as the successor of the one before, and is not learned
-from (``valid`` is False).
+If a rollout ends within a hand: with ``table`` the chain ends with the value of the next mover; with ``seat`` a
+decision without a successor in the rollout only serves as the successor of its predecessor, and is not learned from
+(``valid`` is False).
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ def table_advantages(
     gamma: float,
     lam: float,
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Generalised advantages along the decisions of each table, from the view of each mover's team.
+    """Compute generalised advantages along the decisions of each table, for the team of each mover.
 
     Args:
-        rewards: float32[T, N], to team 0 after each decision.
+        rewards: float32[T, N], of team 0 after each decision.
         values: float32[T, N], of the mover.
         seats: int8[T, N], the mover.
         done: bool[T, N], the hand ended with the decision.
-        last_values, last_seats: float32[N], int8[N], of the decision that comes after the rollout.
+        last_values, last_seats: float32[N], int8[N], of the decision after the rollout.
         gamma, lam: discount and lambda per decision.
 
     Returns:
-        advantages float32[T, N], and valid bool[T, N] (all True).
+        Advantages float32[T, N], and valid bool[T, N] (all True).
     """
     advantages = np.zeros_like(values)
     next_team, next_value = last_seats % 2, last_values
@@ -71,9 +71,9 @@ def seat_advantages(
     gamma: float,
     lam: float,
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Generalised advantages along the decisions of each seat; arguments and results as in :func:`table_advantages`.
+    """Compute generalised advantages along the decisions of each seat; see :func:`table_advantages`.
 
-    What is paid while others move belongs to the seat's last decision before. Rows without a successor in the rollout
+    Rewards paid while others move belong to the seat's last decision before. Rows without a successor in the rollout
     are 0 and not valid.
     """
     advantages = np.zeros_like(values)
@@ -81,10 +81,10 @@ def seat_advantages(
     tables = values.shape[1]
     rows = np.arange(tables)
     sign = np.where(np.arange(4) % 2 == 0, 1.0, -1.0).astype(np.float32)
-    paid = np.zeros((tables, 4), np.float32)  # to each seat since its next decision, seen backwards
+    paid = np.zeros((tables, 4), np.float32)  # to each seat until its next decision
     next_value = np.zeros((tables, 4), np.float32)
     next_advantage = np.zeros((tables, 4), np.float32)
-    known = np.zeros((tables, 4), np.bool_)  # is the successor in the rollout?
+    known = np.zeros((tables, 4), np.bool_)  # whether the successor is in the rollout
     for t in range(len(values) - 1, -1, -1):
         ended = done[t]
         paid[ended] = next_value[ended] = next_advantage[ended] = 0.0

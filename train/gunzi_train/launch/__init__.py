@@ -1,1 +1,1 @@
-"""How the further processes of a run are started: on this machine, or by Ray."""
+"""Starting and resuming runs, and starting their other processes on this machine or with Ray."""

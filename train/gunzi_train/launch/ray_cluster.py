@@ -1,11 +1,11 @@
-"""The Ray cluster of a run: found or started, joined and left; and the learners beside the first.
+"""The Ray cluster of a run, found or started, and the learners other than the first.
 
-The command itself is learner 0. It alone writes files and prints; what the others read of files is sent to them. Code
-is found by import: gunzi, with the same version, is installed on every machine.
+The command itself is learner 0, the only one that writes files and prints; it sends the others the files that they
+read. Code is found by import: every machine needs the same version of gunzi installed.
 
-Ray's processes unpickle what they send each other, so whoever reaches the ports of a cluster can run code on its
-machines: join only clusters that you trust, and keep their ports within a trusted network. Checkpoints stay what they
-are, and are never unpickled.
+Ray's processes unpickle each other's messages, so anyone with access to the ports of a cluster can run code on its
+machines: join only clusters that you trust, and keep their ports within a trusted network. Checkpoints are never
+unpickled.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from gunzi_train.group import Group, import_path, meet
 from gunzi_train.plan import Plan
 from gunzi_train.rollout.ray_actors import COLOURS, TRIES, Actors
 from gunzi_train.run import session
-from gunzi_train.signals import Stop
+from gunzi_train.signals import SignalGuard
 
 KNOCK_SECONDS, ANSWER_SECONDS = 5.0, 30.0
-"""Until a machine opens its port, and until the Ray that is expected behind it says that it is well."""
+"""Timeouts of a connection to the port of a machine, and of the health check of Ray behind it."""
 
 
 @contextmanager
-def joined(settings: RayConfig, stop: Stop) -> Iterator[None]:
-    """Within a cluster; one that was started here ends with it, one that was joined stays.
+def joined(settings: RayConfig, stop: SignalGuard) -> Iterator[None]:
+    """Join or start a cluster; a started one ends with the context, a joined one stays.
 
     Raises:
-        ClusterError: it cannot be reached, or has too few CPUs.
-        Interrupted: a signal came meanwhile.
+        ClusterError: the cluster cannot be reached, or has too few CPUs.
+        Interrupted: after a signal.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     needed = settings.actors + settings.learners - 1
-    if ray.is_initialized():  # by whoever calls this, who leaves it too
+    if ray.is_initialized():  # by the caller, who also leaves it
         _require(needed)
         yield
         return
@@ -65,18 +65,18 @@ def joined(settings: RayConfig, stop: Stop) -> Iterator[None]:
         stop.take_back()
 
 
-def _init(address: str, needed: int, stop: Stop) -> None:
+def _init(address: str, needed: int, stop: SignalGuard) -> None:
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     before = os.environ.get("PYTHONPATH")
     if address == "local":
-        # More CPUs than there are where more is asked for, as with --processes; the actors import what this one does.
+        # As many CPUs as are needed, even if there are fewer, as with --processes; the actors share the import path.
         options |= {"num_cpus": max(needed, os.cpu_count() or 1), "include_dashboard": False}
         os.environ["PYTHONPATH"] = import_path()
     try:
         ray.init(**options)
-    except SystemExit as error:  # what Ray makes of a SIGTERM
+    except SystemExit as error:  # Ray turns a SIGTERM into this
         raise Interrupted(143) from error
-    except Exception as error:  # of many kinds: versions that differ, no node on this machine, ...
+    except Exception as error:  # of many types: different versions, no node on this machine, ...
         raise ClusterError(f"Ray at {address}: {' '.join(str(error).split())[:300]}") from None
     finally:
         stop.take_back()
@@ -87,7 +87,7 @@ def _init(address: str, needed: int, stop: Stop) -> None:
 
 
 def _address(given: str) -> str:
-    """What to give to Ray, which alone would wait for minutes where nobody answers."""
+    """Find the address for Ray, which would itself wait for minutes without an answer."""
     if given == "local":
         return given
     named = os.environ.get("RAY_ADDRESS", "") if given == "auto" else given
@@ -109,7 +109,7 @@ def _address(given: str) -> str:
 
 
 def _require(needed: int) -> int:
-    """The CPUs of the cluster; refused where they are too few."""
+    """Count the CPUs of the cluster; refuse too few."""
     held = int(ray.cluster_resources().get("CPU", 0))
     if held < needed:
         raise ClusterError(
@@ -122,12 +122,12 @@ def _require(needed: int) -> int:
 
 
 class OtherLearner:
-    """A learner that is not the first, in a process of its own; made by Ray."""
+    """A learner other than the first, in a process of its own; created by Ray."""
 
     def run(
         self, plan: Plan, files: dict[str, bytes], rank: int, port: tuple[str, int], alone: bool
     ) -> tuple[int, str]:
-        """Its life: the exit code, and why if it is not 0."""
+        """Train; returns the exit code, and the reason if it is not 0."""
         world = plan.config.learners
         with tempfile.TemporaryDirectory(prefix="gunzi-") as name:
             plan = _with_files(plan, files, Path(name))
@@ -145,8 +145,8 @@ class OtherLearner:
 _RemoteLearner: Any = ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(OtherLearner)
 
 
-class RemoteChild:
-    """A :class:`~gunzi_train.group.Child` that Ray started."""
+class RemoteWorker:
+    """A :class:`~gunzi_train.group.WorkerHandle` of a learner that Ray started."""
 
     where = "Ray's logs"
 
@@ -183,7 +183,7 @@ class RemoteChild:
 
 
 def start(plan: Plan) -> Group:
-    """Start the other learners and meet them; to be called by learner 0, within a cluster."""
+    """Start and connect the other learners; called by learner 0 within a cluster."""
     world = plan.config.learners
     if world == 1:
         return Group()
@@ -191,10 +191,10 @@ def start(plan: Plan) -> Group:
     alone = {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]} == {host}
     store = dist.TCPStore(host, 0, world, True, wait_for_workers=False)
     files = ray.put(_files(plan))
-    # Ray shows a learner no graphics card that it was not asked for.
+    # Ray hides GPUs from a learner unless they are requested.
     cards = int(plan.config.device != "cpu" and ray.cluster_resources().get("GPU", 0) >= world)
-    children = [RemoteChild(cards, plan, files, rank, (host, store.port), alone) for rank in range(1, world)]
-    group = Group(0, world, children)
+    workers = [RemoteWorker(cards, plan, files, rank, (host, store.port), alone) for rank in range(1, world)]
+    group = Group(0, world, workers)
     try:
         meet(group, lambda: store, _limit(plan), loopback=alone)
     except BaseException:
@@ -204,12 +204,12 @@ def start(plan: Plan) -> Group:
 
 
 def _limit(plan: Plan) -> float:
-    """Seconds that a learner may wait for another, which itself may wait for actors to be replaced."""
+    """Compute the timeout between learners, one of which may wait until actors are replaced."""
     return (TRIES + 1) * plan.config.timeout_seconds
 
 
 def _files(plan: Plan) -> dict[str, bytes]:
-    """The checkpoints that a learner reads when it begins."""
+    """Read the checkpoints that a learner needs at its start."""
     files = {}
     if plan.resume:
         files["resume"] = Path(plan.resume).read_bytes()
@@ -219,7 +219,7 @@ def _files(plan: Plan) -> dict[str, bytes]:
 
 
 def _with_files(plan: Plan, files: dict[str, bytes], folder: Path) -> Plan:
-    """The same plan with its checkpoints in a folder of this machine."""
+    """Store the checkpoints of a plan in a folder of this machine; returns the plan with their new paths."""
     for name, data in files.items():
         path = folder / f"{name}.safetensors"
         path.write_bytes(data)

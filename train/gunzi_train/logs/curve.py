@@ -1,57 +1,62 @@
-"""curve.png: how strong a run has become over its hands, and how it learns. A drawing is never a reason to fail."""
+"""curve.png: strength, speed and figures of learning over the hands of a run. A failed drawing never ends the run."""
 
 from __future__ import annotations
 
 import gc
 import io
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gunzi_train.folder import CURVE, write_bytes
+from gunzi_train.folder import CURVE, write
 from gunzi_train.logs.history import History
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LEARNING = ("policy_loss", "value_loss", "entropy", "explained_variance")
-"""Columns of the log that are drawn together."""
 MOST = 1000
-"""Points of a line; of longer runs only every k-th update is drawn."""
+"""Maximum number of points of a line: of a longer run every k-th update is drawn."""
 
 
 class Curve:
-    """Draws the file of one run, again and again."""
+    """Draws the file of one run repeatedly.
 
-    def __init__(self, run: Path) -> None:
+    Args:
+        run: the folder.
+        figures: figures of an update to draw, those that the algorithm declares.
+    """
+
+    def __init__(self, run: Path, figures: Sequence[str]) -> None:
         self._path = run / CURVE
-        self._history = History(run)
+        self._figures = tuple(figures)
+        self._history = History(run, figures)
         self._gave_up = False
 
     def draw(self) -> str:
-        """Draw what was logged so far; returns why that is not possible, once, else ""."""
+        """Draw the log so far; returns the reason of the first failure, else ""."""
         if self._gave_up:
             return ""
         try:
-            write_bytes(self._path, png(self._history.read()))
+            write(self._path, png(self._history.read(), self._figures))
         except ImportError:
             reason = "matplotlib is not installed: no curve.png is drawn"
-        except Exception as error:  # whatever it is, the run is worth more than its picture
+        except Exception as error:  # the run is worth more than its picture
             reason = f"no curve.png is drawn any more ({type(error).__name__}: {error})"
         else:
-            # A figure is a ring of references: left to itself Python lets dozens of them pile up, 30 MB in all.
+            # A figure is a reference cycle: dozens of them would pile up, 30 MB in all.
             gc.collect()
             return ""
         self._gave_up = True
         return reason
 
 
-def png(history: History) -> bytes:
-    """The picture: levels and points against each agent with their 95 % intervals, speed and losses, over hands."""
+def png(history: History, figures: Sequence[str]) -> bytes:
+    """Draw levels and points against each agent with their 95 % intervals, speed and ``figures``, over hands."""
     import matplotlib
     from matplotlib.figure import Figure
 
-    # Names are text: no formulas, and no complaint about a sign that the font does not have.
+    # Names are plain text: no formulas, and no warning about a sign that the font lacks.
     with matplotlib.rc_context({"text.parse_math": False}), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         figure = Figure(figsize=(10, 7), layout="constrained")
@@ -60,7 +65,7 @@ def png(history: History) -> bytes:
         _strength(points, "points", "points a hand", history)
         _lines(speed, {"hands_per_s": ""}, "hands a second", history)
         speed.set_ylim(bottom=0)
-        _lines(losses, {name: name.replace("_", " ") for name in LEARNING}, "learning", history)
+        _lines(losses, {name: name.replace("_", " ") for name in figures}, "learning", history)
         for axis in (speed, losses):
             axis.set_xlabel("hands")
         out = io.BytesIO()
@@ -69,7 +74,7 @@ def png(history: History) -> bytes:
 
 
 def _strength(axis: Axes, name: str, title: str, history: History) -> None:
-    """A line with a band for each agent that was played."""
+    """Draw a line with a band for each opponent."""
     axis.axhline(0, color="gray", linewidth=0.8)
     for agent, matches in history.matches.items():
         hands = [match.hands for match in matches]
@@ -82,7 +87,7 @@ def _strength(axis: Axes, name: str, title: str, history: History) -> None:
 
 
 def _lines(axis: Axes, labels: dict[str, str], title: str, history: History) -> None:
-    """A line for each column."""
+    """Draw a line for each column."""
     every = max(1, len(history.columns["hands"]) // MOST)
     for name, label in labels.items():
         axis.plot(history.columns["hands"][::every], history.columns[name][::every], label=label)

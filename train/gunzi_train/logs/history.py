@@ -1,37 +1,36 @@
-"""What metrics.jsonl tells of a run, as columns: its updates, and its matches against each agent. No torch."""
+"""The content of metrics.jsonl as columns: the updates of a run, and its matches against each agent. No torch."""
 
 from __future__ import annotations
 
 import json
 import math
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from gunzi_eval.matches.hands import Figures
+from gunzi_eval.matches.hands import Metrics
 from gunzi_eval.stats.intervals import Interval
 from gunzi_train.folder import METRICS
 
-_PARTS = {
+_COUNTERS = {
     "": ("update", "hands", "decisions"),
     "speed": ("seconds", "hands_per_s", "decisions_per_s"),
-    "train": ("policy_loss", "value_loss", "entropy", "kl", "explained_variance"),
 }
-"""The figures that are kept of an update's row, by the part of the row that they stand in."""
-COLUMNS = tuple(name for names in _PARTS.values() for name in names)
-FIGURES = tuple(f.name for f in fields(Figures))
-"""Of a match: levels, points, hands_won."""
+"""Columns of every run, by the part of an update's row that holds them."""
+FIGURES = tuple(f.name for f in fields(Metrics))
+"""Figures of a match: levels, points, hands_won."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """A match against one agent, and where in the run it was played."""
+    """A match against one agent, and its position in the run."""
 
     update: int
     hands: int
     seconds: float
-    """Of playing and learning until then; NaN where the update's row is not there."""
+    """Seconds of playing and learning until then; NaN if the row of the update is missing."""
     deals: int
     levels: Interval
     points: Interval
@@ -39,20 +38,25 @@ class Match:
 
 
 class History:
-    """The rows of a run folder, read so far.
+    """The rows of a run folder that were read so far.
 
-    ``columns[name]`` has a float64 for each update (NaN where the row has none), in the order of the run;
-    ``matches[agent]`` the matches against it.
+    ``columns[name]`` holds a float64 for each update (NaN if its row has none), in the order of the run;
+    ``matches[agent]`` holds the matches against an agent.
+
+    Args:
+        run: the folder.
+        figures: figures of an update to keep, those that the algorithm declares.
     """
 
-    def __init__(self, run: Path) -> None:
+    def __init__(self, run: Path, figures: Sequence[str] = ()) -> None:
         self._path = run / METRICS
         self._offset = 0
-        self.columns: dict[str, array[float]] = {name: array("d") for name in COLUMNS}
+        self._parts = _COUNTERS | {"train": tuple(figures)}
+        self.columns: dict[str, array[float]] = {name: array("d") for part in self._parts.values() for name in part}
         self.matches: dict[str, list[Match]] = {}
 
     def read(self) -> History:
-        """Take in what was written since; rows that are none of ours, or not whole yet, are passed over."""
+        """Read the new rows; foreign or incomplete rows are skipped."""
         try:
             with open(self._path, "rb") as file:
                 file.seek(self._offset)
@@ -66,12 +70,13 @@ class History:
         return self
 
     def last(self, name: str) -> float:
-        """The newest figure of a column, NaN without updates."""
-        return self.columns[name][-1] if self.columns[name] else math.nan
+        """Return the newest value of a column, NaN without updates."""
+        column = self.columns.get(name)
+        return column[-1] if column else math.nan
 
     @property
     def newest(self) -> Match | None:
-        """The newest match against the first agent; None where none was played."""
+        """Newest match against the first agent; None if none was played."""
         return next((found[-1] for found in self.matches.values()), None)
 
     def _take(self, line: bytes) -> None:
@@ -80,7 +85,7 @@ class History:
             if "match" in row:
                 self._take_match(row)
             elif "train" in row:
-                parts = [(row[part] if part else row, names) for part, names in _PARTS.items()]
+                parts = [(row[part] if part else row, names) for part, names in self._parts.items()]
                 found = {name: _number(part, name) for part, names in parts for name in names}  # all or nothing
                 for name, value in found.items():
                     self.columns[name].append(value)
@@ -95,7 +100,7 @@ class History:
         self.matches.setdefault(str(match["opponent"]), []).append(found)
 
     def until(self, agent: str, by: str, most: float) -> Match | None:
-        """The last match against ``agent`` whose figure ``by`` ("hands", "seconds") is no more than ``most``."""
+        """Return the last match against ``agent`` whose ``by`` ("hands", "seconds") is at most ``most``."""
         return next((match for match in reversed(self.matches.get(agent, [])) if getattr(match, by) <= most), None)
 
 

@@ -1,4 +1,4 @@
-"""What a run writes down: rows in metrics.jsonl, and the same for TensorBoard."""
+"""The log of a run: rows in metrics.jsonl, and the same for TensorBoard."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gunzi_train.folder import METRICS, TENSORBOARD
 
 
 class Metrics:
-    """Appends rows to metrics.jsonl and, where wanted, to TensorBoard."""
+    """Appends rows to metrics.jsonl and optionally to TensorBoard."""
 
     def __init__(self, folder: Path, *, tensorboard: bool, purge: int | None = None) -> None:
         self._folder = folder
         self._board: Any = None
         with self._writing():
-            self._file: TextIO = open(folder / METRICS, "a", encoding="utf-8")  # noqa: SIM115  open as long as the run
+            self._file: TextIO = open(folder / METRICS, "a", encoding="utf-8")  # noqa: SIM115  open during the whole run
             if tensorboard:
                 try:
                     from torch.utils.tensorboard import SummaryWriter
@@ -31,7 +31,7 @@ class Metrics:
                     self._board = SummaryWriter(str(folder / TENSORBOARD), purge_step=purge, flush_secs=20)
 
     def write(self, row: dict[str, Any], step: int, prefix: str = "") -> None:
-        """One row; every number in it becomes a curve under ``prefix``."""
+        """Write a row; every number in it becomes a TensorBoard curve under ``prefix``."""
         with self._writing():
             self._file.write(json.dumps(_rounded(row), allow_nan=False) + "\n")
             self._file.flush()
@@ -40,18 +40,18 @@ class Metrics:
                     self._board.add_scalar(name, value, step)
 
     def write_record(self, text: str, step: int) -> None:
-        """A record of hands, for TensorBoard alone."""
+        """Write a record of hands, for TensorBoard only."""
         if self._board is not None:
             with self._writing():
                 self._board.add_text("records", "".join(f"    {line}\n" for line in text.splitlines()), step)
 
     def sync(self) -> None:
-        """See that the rows so far outlive a power cut."""
+        """Sync the rows so far to the disk."""
         with self._writing():
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Flush everything."""
+        """Flush and close everything."""
         with self._writing():
             self._file.close()
             if self._board is not None:
@@ -59,7 +59,7 @@ class Metrics:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """TensorBoard writes in a thread: what went wrong there is raised by a later call."""
+        """Convert errors. TensorBoard writes in a thread, so a later call raises its errors."""
         try:
             yield
         except OSError as error:

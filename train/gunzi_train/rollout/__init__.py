@@ -1,1 +1,1 @@
-"""Rollouts: where the decisions that an algorithm learns from come from."""
+"""Rollouts: the decisions that algorithms learn from."""

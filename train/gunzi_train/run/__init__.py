@@ -1,1 +1,1 @@
-"""One training from start to stop."""
+"""One training from start to stop, with its matches and sampled hands."""

@@ -1,6 +1,6 @@
-"""Short duplicate matches while training goes on, by the arena's own means: where a run stands.
+"""Short duplicate matches during training, played as in the arena, to measure the present strength.
 
-A few dozen deals in one batch, shared by the processes. Nothing here touches what is learned from.
+A few dozen deals in one batch are split over the processes. Matches do not affect learning.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from gunzi_agents import registry
-from gunzi_agents.base import AgentError
+from gunzi_agents.base import Agent, AgentError
 from gunzi_agents.checkpoint import CheckpointError
-from gunzi_agents.networks import ActorCritic
-from gunzi_agents.neural import NeuralAgent
 from gunzi_agents.playing import AgentFault
 from gunzi_env.rules import Rules
 from gunzi_eval.matches.duplicate import hands_of_block
@@ -24,11 +22,11 @@ from gunzi_train.group import Group
 from gunzi_train.logs.history import FIGURES
 
 FAULTS = (AgentFault, AgentError, CheckpointError)
-"""How an opponent may go wrong."""
+"""Errors of an opponent."""
 
 
 def match(
-    net: ActorCritic,
+    agent: Agent,
     opponent: str,
     rules: Rules,
     *,
@@ -37,42 +35,44 @@ def match(
     group: Group,
     signalled: Callable[[], int] = lambda: 0,
 ) -> dict[str, Interval]:
-    """Levels per hand, points per hand and share of hands won by ``net`` against an agent, each deal played twice.
+    """Measure levels per hand, points per hand and share of hands won by ``agent``; each deal is played twice.
 
-    The processes of ``group`` share the deals; each gets the whole result. The same ``seed`` gives the same deals.
-    ``signalled`` gives the exit code for a signal that came to this process, 0 for none.
-
-    All processes come to the same end:
+    Args:
+        agent: the agent to measure.
+        opponent: spec of the other agent.
+        rules: the rules to play.
+        seed: the same seed gives the same deals.
+        deals: number of deals.
+        group: the processes, which share the deals; each gets the whole result.
+        signalled: returns the exit code of a signal to this process, 0 without one.
 
     Raises:
-        Interrupted: one of them got a signal.
-        AgentFault, AgentError, CheckpointError: the opponent went wrong here.
-        FaultElsewhere: it went wrong in another process.
+        Interrupted: in all processes, after a signal to one of them.
+        AgentFault, AgentError, CheckpointError: the opponent failed in this process.
+        FaultElsewhere: the opponent failed in another process.
     """
-    mine = np.arange(group.rank, deals, group.world, dtype=np.uint64)
+    own = np.arange(group.rank, deals, group.world, dtype=np.uint64)
     values = np.zeros((len(FIGURES), deals))
 
     def playing(here: bool = True, *, wrong: bool = False) -> bool:
-        """Asked by each process as often: does one of them still play? An opponent may think for long at each ply."""
+        """Ask, equally often in every process, whether one still plays: an opponent may be slow at each ply."""
         anyone, code, faults = group.sum(np.array([here, signalled(), wrong], np.float64))
         if faults and not wrong:
-            raise FaultElsewhere(f"{opponent} went wrong in another process")
+            raise FaultElsewhere(f"{opponent} failed in another process")
         if code and not faults:
             raise Interrupted(int(code), "in a match")
         return bool(anyone)
 
     try:
-        if len(mine):
-            agents = (NeuralAgent(net, rules, "trained"), registry.make(opponent, rules))
-            figures = hands_of_block(agents, rules, mine, seed, watch=playing).figures()
-            values[:, mine] = [getattr(figures, name) for name in FIGURES]
+        if len(own):
+            agents = (agent, registry.make(opponent, rules))
+            figures = hands_of_block(agents, rules, own, seed, watch=playing).metrics()
+            values[:, own] = [getattr(figures, name) for name in FIGURES]
         while playing(False):
             pass
     except FAULTS:
         playing(wrong=True)
         raise
-    finally:
-        net.train()
     values = group.sum(values)
     return {
         name: (share_interval if name == "hands_won" else mean_interval)(row)
@@ -81,5 +81,5 @@ def match(
 
 
 def row(opponent: str, deals: int, found: dict[str, Interval]) -> dict[str, Any]:
-    """The result as it stands in metrics.jsonl."""
+    """Format the result for metrics.jsonl."""
     return {"opponent": opponent, "deals": deals} | {name: interval.as_dict() for name, interval in found.items()}

@@ -1,1 +1,1 @@
-"""Tuning of the expert bot's weights."""
+"""Tuning of the weights of the expert bot."""

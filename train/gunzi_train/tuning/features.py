@@ -1,7 +1,7 @@
-"""What ``expert`` considers of each play, one number for each of its weights: what the tuning of them learns from.
+"""The features of each play, one for each weight of ``expert``, from which its weights are tuned.
 
-The bot itself (:mod:`gunzi_agents.expert_play`) only ever needs the weighted sums, and takes them together as it goes;
-a test holds the two against each other. Arrays as there: ``[D, 54, B]``, slots before decisions.
+The bot itself (:mod:`gunzi_agents.expert_play`) needs only the weighted sums and adds them up directly; a test compares
+the two. Arrays have the axes of that module: ``[D, 54, B]``, slots before decisions.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from gunzi_env import planes
 from gunzi_env.order import TRUMP
 from gunzi_env.planes import NUM_SLOTS
 
-Considered = dict[str, Floats]
+Features = dict[str, Floats]
 
 
-def _stack(found: Considered, names: list[str], shape: tuple[int, ...]) -> Floats:
-    """In the order of the weights, 0 where a consideration does not bear on it: ``float32[C, *shape]``."""
+def _stack(found: Features, names: list[str], shape: tuple[int, ...]) -> Floats:
+    """Stack features in the order of the weights, 0 for those that do not apply: ``float32[C, *shape]``."""
     out = np.zeros((len(names), *shape), np.float32)
     for row, name in zip(out, names, strict=True):
         if name in found:
@@ -29,7 +29,7 @@ def _stack(found: Considered, names: list[str], shape: tuple[int, ...]) -> Float
 
 
 def lead(p: ExpertPlayer) -> Floats:
-    """Of leading m copies of a slot, ``float32[C, D, 54, B]``, in the order of ``LEAD``."""
+    """Compute the features of leading m copies of a slot, ``float32[C, D, 54, B]``, in the order of ``LEAD``."""
     r = p.r
     run, left, _ = p._endings()
     holds = r.holds
@@ -67,8 +67,8 @@ def lead(p: ExpertPlayer) -> Floats:
 
 
 def follow(p: ExpertPlayer) -> tuple[Floats, Floats, Floats]:
-    """Of winning with a slot ``float32[C, 54, B]``, of what throwing m copies costs ``float32[C, D, 54, B]``, and of
-    staying out ``float32[C, B]``; in the order of ``FOLLOW``."""
+    """Compute the features of winning with a slot ``float32[C, 54, B]``, of the cost of throwing m copies
+    ``float32[C, D, 54, B]``, and of staying out ``float32[C, B]``, in the order of ``FOLLOW``."""
     v, names = p.v, [*FOLLOW]
     decks, rows = p.r.decks, len(p.r.row)
     owed = v.led_count.astype(np.intp) - 1
@@ -76,7 +76,7 @@ def follow(p: ExpertPlayer) -> tuple[Floats, Floats, Floats]:
     ours = p._ours(owed, safe)
     run, left, top = p._endings()
     trick = v.trick_points.astype(np.float32) / 10
-    stay: Considered = {"ours": ours, "our_trick": (ours * trick).astype(np.float32), "keep_control": top}
+    stay: Features = {"ours": ours, "our_trick": (ours * trick).astype(np.float32), "keep_control": top}
     win = _win(p, owed, safe, pick(run, owed), pick(left, owed))
     return (
         _stack(win, names, (NUM_SLOTS, rows)),
@@ -85,7 +85,7 @@ def follow(p: ExpertPlayer) -> tuple[Floats, Floats, Floats]:
     )
 
 
-def _win(p: ExpertPlayer, owed: Slots, safe: Floats, run: Floats, left: Floats) -> Considered:
+def _win(p: ExpertPlayer, owed: Slots, safe: Floats, run: Floats, left: Floats) -> Features:
     r, v = p.r, p.v
     number = owed.astype(np.float32) + 1
     trick = v.trick_points / np.float32(10)
@@ -112,7 +112,7 @@ def _win(p: ExpertPlayer, owed: Slots, safe: Floats, run: Floats, left: Floats) 
     }
 
 
-def _price(p: ExpertPlayer, ours: Floats, lost_control: Floats) -> Considered:
+def _price(p: ExpertPlayer, ours: Floats, lost_control: Floats) -> Features:
     r, v = p.r, p.v
     number = np.arange(1, r.decks + 1, dtype=np.float32)[:, None, None]
     need = np.maximum(v.need, 1).astype(np.float32)

@@ -1,11 +1,11 @@
-"""Find the weights of ``expert`` by self-play: ``python -m gunzi_train.tuning.tune --minutes 60 --write``.
+"""Tune the weights of ``expert`` by self-play: ``python -m gunzi_train.tuning.tune --minutes 60 --write``.
 
-The bot is taken as a policy that draws its plays by their worth (a softmax), linear in its weights, and is improved by
-proximal policy updates (Schulman et al. 2017) with a critic that sees all hands. What is kept is an exponential mean
-of the weights on the way, with steps that fall to zero: near the best weights the last ones alone wander.
+The bot becomes a policy that draws its plays from a softmax of their values, linear in its weights, and is improved by
+proximal policy updates (Schulman et al. 2017) with a critic that sees all hands. The result is an exponential mean of
+the weights, with a learning rate that falls to zero: near the optimum single weights wander.
 
-Only the two tables of :mod:`gunzi_agents.expert_weights` are tuned; bids, tribute and burial are played as they are.
-Whether the bot has become better, the arena says: ``gunzi arena expert greedy --deals 20000``.
+Only the two tables of :mod:`gunzi_agents.expert_weights` are tuned; bids, tribute and burial do not change. Measure the
+result in the arena: ``gunzi arena expert greedy --deals 20000``.
 """
 
 from __future__ import annotations
@@ -26,68 +26,68 @@ from gunzi_agents import expert_weights
 from gunzi_agents.expert import Expert
 from gunzi_agents.expert_play import ExpertPlayer
 from gunzi_agents.greedy_play import NEVER, cheapest
-from gunzi_agents.networks import ActorCritic
+from gunzi_agents.networks import ActorCritic, Network
 from gunzi_agents.reading import Flags, Floats, Reading, Slots
 from gunzi_env.cli.options import check_range, check_seed, checked_rules, parse, say_next
 from gunzi_env.planes import NUM_SLOTS
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
 from gunzi_train.algorithms.advantages import table_advantages
-from gunzi_train.algorithms.ppo import VALUE_ROWS
 from gunzi_train.config import CollectConfig, Config, NetConfig, RewardConfig
-from gunzi_train.device import autocast, bf16_is_faster, floats, settle_torch
+from gunzi_train.device import FORWARD_ROWS, autocast, bf16_is_faster, floats, settle_torch
 from gunzi_train.rollout.collector import Collector, Rollout, shape_of
 from gunzi_train.seeds import derived_seed
-from gunzi_train.tuning import features as considerations
+from gunzi_train.tuning.features import follow as follow_features
+from gunzi_train.tuning.features import lead as lead_features
 
-EPOCHS, CLIP, LAMBDA, KEPT = 3, 0.2, 0.95, 0.97
+EPOCHS, CLIP, LAMBDA, MEAN_DECAY = 3, 0.2, 0.95, 0.97
 CRITIC_EPOCHS, CRITIC_ROWS, CRITIC_LR = 2, 2048, 1e-3
 WARM_UP = 5
-"""Updates of the critic alone at the start."""
+"""Updates at the start that train only the critic."""
 TABLES = {Phase.LEAD: expert_weights.LEAD, Phase.FOLLOW: expert_weights.FOLLOW}
 PHASES = tuple(TABLES)
 
 
 @dataclass(frozen=True)
 class Tune:
-    """Find the weights of the expert bot by self-play.
+    """Tune the weights of the expert bot by self-play.
 
     example: python -m gunzi_train.tuning.tune --minutes 60 --write
     """
 
     minutes: float = 60.0
-    """How long."""
+    """Duration."""
     rules: str = "dalian"
     """A preset or a TOML file."""
     tables: int = 1024
-    """Tables played at once."""
+    """Number of tables."""
     steps: int = 64
-    """Decisions a table and update."""
+    """Decisions per table and update."""
     lr: float = 0.06
-    """Adam's step at the start, in points; it falls to zero. From afar take 0.15."""
+    """Learning rate of Adam at the start, in points; it falls to zero. Far from the optimum use 0.15."""
     temperature: float = 2.0
-    """Points of worth that make a play e times as likely."""
+    """Difference in value, in points, that makes a play e times as likely."""
     points: float = 0.035
-    """What a point is worth in levels, of which at most three count a hand."""
+    """Value of a point in levels; at most three levels count per hand."""
     seed: int = 0
-    """Names the deals and what is drawn."""
+    """Seed of the deals and draws."""
     write: bool = False
-    """Put the weights into the bot's file; else they are only printed."""
+    """Write the weights into the source file of the bot, instead of printing them."""
 
 
 @dataclass
 class Choices:
-    """Plays that were drawn, in the rows that the candidates of each came from."""
+    """Plays that were drawn, with the candidates of each."""
 
     features: npt.NDArray[np.float16]  # [K, C] of each candidate
     decision: npt.NDArray[np.intp]  # [K] which decision it belongs to, rising
     chosen: npt.NDArray[np.intp]  # [B] which candidate was played
-    circumstances: Floats  # [B, 9]
+    context: Floats  # [B, 9]
     place: npt.NDArray[np.intp]  # [B] step * N + table
 
 
 class Tuned(Collector):
-    """Self-play by the bot under given weights; keeps what it chose from."""
+    """Self-play of the bot with given weights; records the candidates of each play."""
 
     def __init__(self, rules: Rules, options: Tune, weights: dict[Phase, Floats]) -> None:
         reward = RewardConfig(levels=1.0, level_clip=3.0, deal=0.0, points=0.0, points_unit=1.0)
@@ -98,8 +98,8 @@ class Tuned(Collector):
         self.draws = np.random.Generator(np.random.PCG64(derived_seed(options.seed, "tune", "plays")))
         self.choices: dict[Phase, list[Choices]] = {phase: [] for phase in PHASES}
 
-    def _act(self, t: int, net: ActorCritic, bf16: bool) -> None:
-        keys = np.zeros(len(self.mask), np.uint64)  # the bot draws nothing
+    def _act(self, t: int, net: Network, bf16: bool) -> None:
+        keys = np.zeros(len(self.mask), np.uint64)  # the bot does not draw
         actions = self.data.actions[t]
         setup = np.flatnonzero(~np.isin(self.view.phase, PHASES))
         if len(setup):
@@ -138,17 +138,17 @@ class Tuned(Collector):
 
 
 Found = tuple[Floats, Flags, npt.NDArray[np.bool_]]
-"""Features ``[C, D, 54, B]``, which plays are candidates ``[D, 54, B]``, and where there is a choice ``[B]``."""
+"""Features ``[C, D, 54, B]``, the candidate plays ``[D, 54, B]``, and the decisions with a choice ``[B]``."""
 
 
 def _leads(player: ExpertPlayer, legal: Flags) -> Found:
-    return considerations.lead(player), legal, np.ones(legal.shape[2], np.bool_)
+    return lead_features(player), legal, np.ones(legal.shape[2], np.bool_)
 
 
 def _follows(player: ExpertPlayer, legal: Flags, weights: Floats) -> Found:
-    """As the bot follows: it wins with a slot, or throws; of throws that take several cards, the cheapest only."""
+    """List how the bot may follow: win with a slot, or throw; of throws with several cards only the cheapest."""
     v, decks = player.v, player.r.decks
-    win, price, stay = considerations.follow(player)
+    win, price, stay = follow_features(player)
     owed = v.led_count.astype(np.intp) - 1
     takes = player._wins(owed) & legal[owed, :, np.arange(len(owed))].T
     own = (np.arange(decks)[:, None] == owed)[:, None] & takes
@@ -168,7 +168,7 @@ def _follows(player: ExpertPlayer, legal: Flags, weights: Floats) -> Found:
 
 
 class Tuner:
-    """The weights, their critic, and the steps of both."""
+    """The weights, their critic, and the optimisers of both."""
 
     def __init__(self, rules: Rules, options: Tune) -> None:
         self.options = options
@@ -188,7 +188,7 @@ class Tuner:
         return {phase: weights.detach().numpy().copy() for phase, weights in self.weights.items()}
 
     def update(self, left: float) -> dict[str, float]:
-        """Play, then a step of each; ``left`` is the part of the time that is left. Returns figures to print."""
+        """Play, then improve both; ``left`` is the remaining share of the time. Returns figures to print."""
         self.collector.weights = self._arrays()
         for choices in self.collector.choices.values():
             choices.clear()
@@ -205,7 +205,7 @@ class Tuner:
             for phase in PHASES:
                 figures[f"entropy {phase.name}"] = self._improve(phase, advantages.reshape(-1))
             for phase, mean in self.mean.items():
-                mean.lerp_(self.weights[phase].detach(), 1 - KEPT)
+                mean.lerp_(self.weights[phase].detach(), 1 - MEAN_DECAY)
         self._fit(rollout, targets)
         self.updates += 1
         self.hands += stats.hands
@@ -220,13 +220,13 @@ class Tuner:
         joined = [c.decision + at for c, at in zip(choices, sizes, strict=False)]
         decision = torch.from_numpy(np.concatenate(joined))
         chosen = torch.from_numpy(np.concatenate([c.chosen + at for c, at in zip(choices, rows, strict=False)]))
-        around = torch.from_numpy(np.concatenate([c.circumstances for c in choices]))
+        context = torch.from_numpy(np.concatenate([c.context for c in choices]))
         gains = torch.from_numpy(advantages[np.concatenate([c.place for c in choices])])
         gains = gains / (gains.std() + 1e-6)
         weights, number = self.weights[phase], len(gains)
 
         def log_probs() -> Tensor:
-            worth = (features * (around @ weights.T)[decision]).sum(1) / self.options.temperature
+            worth = (features * (context @ weights.T)[decision]).sum(1) / self.options.temperature
             top = torch.full((number,), -torch.inf).scatter_reduce(0, decision, worth.detach(), "amax")
             worth = worth - top[decision]
             return worth - torch.zeros(number).index_add(0, decision, worth.exp()).log()[decision]
@@ -242,28 +242,30 @@ class Tuner:
         return -float((before.exp() * before).sum()) / number
 
     def _values(self, rollout: Rollout) -> Floats:
-        seen, hidden = (torch.from_numpy(array).flatten(0, 1) for array in (rollout.seen, rollout.hidden))
+        obs, privileged_obs = (torch.from_numpy(array).flatten(0, 1) for array in (rollout.obs, rollout.privileged_obs))
         with torch.inference_mode(), autocast(self.bf16, self.net.device):
             parts = [
                 self.net.values(floats(a, self.bf16), floats(b, self.bf16))
-                for a, b in zip(seen.split(VALUE_ROWS), hidden.split(VALUE_ROWS), strict=True)
+                for a, b in zip(obs.split(FORWARD_ROWS), privileged_obs.split(FORWARD_ROWS), strict=True)
             ]
         return torch.cat(parts).view(rollout.seats.shape).numpy()
 
     def _fit(self, rollout: Rollout, targets: Floats) -> None:
-        seen, hidden = (torch.from_numpy(array[:-1]).flatten(0, 1) for array in (rollout.seen, rollout.hidden))
+        obs, privileged_obs = (
+            torch.from_numpy(array[:-1]).flatten(0, 1) for array in (rollout.obs, rollout.privileged_obs)
+        )
         wanted = torch.from_numpy(targets).flatten()
         for _ in range(CRITIC_EPOCHS):
             for rows in torch.randperm(len(wanted), generator=self.order).split(CRITIC_ROWS):
                 with autocast(self.bf16, self.net.device):
-                    values = self.net.values(floats(seen[rows], self.bf16), floats(hidden[rows], self.bf16))
+                    values = self.net.values(floats(obs[rows], self.bf16), floats(privileged_obs[rows], self.bf16))
                 loss = (values - wanted[rows]).square().mean()
                 self.critic_steps.zero_grad()
                 loss.backward()
                 self.critic_steps.step()
 
     def tables(self) -> dict[str, dict[str, tuple[float, ...]]]:
-        """The mean of the weights so far, rounded, by the names of the tables."""
+        """Return the mean of the weights so far, rounded, by the names of the tables."""
         found = {}
         for phase, table in TABLES.items():
             rows = [tuple(round(x, 1) + 0.0 for x in row) for row in self.mean[phase].tolist()]  # no -0.0
@@ -272,7 +274,7 @@ class Tuner:
 
 
 def rewritten(text: str, tables: Mapping[str, Mapping[str, tuple[float, ...]]]) -> str:
-    """The source of the bot's weights with other numbers.
+    """Rewrite the source of the bot's weights with other numbers.
 
     >>> rewritten('LEAD = {\\n    # one card\\n    "single": (1.5, 2.0),\\n}\\n', {"LEAD": {"single": (0.5, -1.0)}})
     'LEAD = {\\n    # one card\\n    "single": (0.5, -1.0),\\n}\\n'
@@ -281,7 +283,7 @@ def rewritten(text: str, tables: Mapping[str, Mapping[str, tuple[float, ...]]]) 
         for name, row in rows.items():
             text, number = re.subn(rf'(    "{name}": )\([^)]*\)', rf"\g<1>{row}", text)
             if number != 1:
-                raise ValueError(f"the consideration {name!r} stands {number} times in the bot's file, not once")
+                raise ValueError(f"the feature {name!r} stands {number} times in the bot's file, not once")
     return text
 
 
