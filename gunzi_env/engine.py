@@ -2,7 +2,7 @@
 
 A hand runs through the chapters of the rules in the order of R5.0. Each phase has a pair of functions in
 :data:`HANDLERS`: ``legal(t, g)`` writes the legal actions of the tables ``g`` as words, ``apply(t, g, action)``
-carries the actions out and returns the tables whose chapter is finished; :data:`CHAPTERS` leads these on to
+carries the actions out and returns the tables whose chapter is finished; :data:`CHAPTERS` leads these to
 their next decision. ``t.legal`` is always up to date.
 """
 
@@ -53,7 +53,7 @@ _NO_TABLES: Index = np.empty(0, np.intp)
 
 
 class IllegalAction(ValueError):
-    """An action that the rules refuse; nothing was changed. Names table, phase, seat, action and reason."""
+    """An action that the rules refuse; no table was changed. Names table, phase, seat, action and reason."""
 
     exit_code = 2
 
@@ -73,10 +73,10 @@ def _rebuild(action: Any, reason: str, table: int, phase: str, seat: int) -> Ill
 def reset(
     t: Tables, seed: int | Words, *, table_ids: Words | None = None, match: int = 0, hand: int = 0, begin: bool = True
 ) -> None:
-    """Name the deals of all tables and begin the first hand of a match at each.
+    """Set which deals all tables play, and begin the first hand of a match at each.
 
-    ``seed`` and ``table_ids`` (0, 1, ... when not given) are ``uint64``: with ``match`` and ``hand`` they
-    determine every card. ``begin=False`` leaves the hands to :func:`begin_hand`.
+    ``seed`` and ``table_ids`` (default 0, 1, ...), ``uint64``, with ``match`` and ``hand`` determine every card.
+    ``begin=False`` leaves the start of the hands to :func:`begin_hand`.
     """
     t.seed[:] = np.asarray(seed, U64) if not isinstance(seed, int) else U64(seed % 2**64)
     t.table_id[:] = np.arange(t.num, dtype=U64) if table_ids is None else table_ids
@@ -97,8 +97,8 @@ def begin_hand(
 ) -> None:
     """Deal a hand at the tables ``g`` and go to its first decision.
 
-    ``levels[n, 2]``, ``dealer[n]`` (-1: the first hand of a match, R4.2) and ``blood[n]`` are the state it starts
-    from, a new match when left out. ``draw[n, D, 54]`` prescribes the cards of the first deal (see
+    ``levels[n, 2]``, ``dealer[n]`` (-1: the first hand of a match, R4.2) and ``blood[n]`` are the start state, by
+    default that of a new match. ``draw[n, D, 54]`` prescribes the cards of the first deal (see
     :func:`gunzi_env.chapters.deal.draw_of_deck`); redeals come from the seed.
     """
     rules = t.rules
@@ -114,7 +114,7 @@ def begin_hand(
 
 
 def _open_deal(t: Tables, g: Index) -> None:
-    """A clean table, then the bidding; again with other cards where these name no suit (R4.8)."""
+    """Clear the tables and enter the bidding; deal again where the bidding ends without a suit (R4.8)."""
     started = g
     while len(g):
         clear(t, g)
@@ -133,7 +133,7 @@ def clear(t: Tables, g: Index) -> None:
 
 
 def _close_bidding(t: Tables, g: Index) -> tuple[Index, Index]:
-    """After the last bid: the tables that go on, and those to be dealt again, their cards shuffled."""
+    """Close the bidding: returns the tables that go on, and those to be dealt again, already shuffled."""
     if not len(g):
         return g, g
     redealt = bidding.close(t, g)
@@ -151,7 +151,7 @@ CHAPTERS: tuple[tuple[Phase, Callable[[Tables, Index], Index]], ...] = (
     (Phase.JOKERS, kitty.enter_jokers),
     (Phase.LEAD, tricks.enter),
 )
-"""R5.0: the order of a hand after the bidding; each entry returns the tables where it asks nothing."""
+"""R5.0: the order of a hand after the bidding; each entry returns the tables where its chapter needs no decision."""
 
 _BEFORE = {
     Phase.RETURN: (Phase.TRIBUTE,),
@@ -163,8 +163,9 @@ _BEFORE = {
 
 
 def enter_chapters(t: Tables, arriving: dict[Phase, Index]) -> None:
-    """Enter chapters, and those that follow, until every table waits for a decision: ``arriving`` has the tables that
-    come to a chapter. Each is entered once, by all that come to it."""
+    """Enter chapters until every table waits for a decision; ``arriving`` has the tables that come to each chapter.
+
+    Each chapter is entered once, by these tables and those that passed through the one before."""
     g = _NO_TABLES
     for chapter, enter in CHAPTERS:
         g = _together(g, arriving.get(chapter, _NO_TABLES))
@@ -179,7 +180,7 @@ def _together(*parts: Index) -> Index:
 
 
 def _go_on(t: Tables, finished: dict[Phase, Index]) -> None:
-    """Lead the tables whose chapter is finished, by the phase they were in, to their next decision or to the end."""
+    """Lead tables whose chapter is finished, keyed by the phase they were in, to their next decision or to the end."""
 
     def after(*phases: Phase) -> Index:
         return _together(*(finished.get(phase, _NO_TABLES) for phase in phases))
@@ -195,7 +196,8 @@ def _go_on(t: Tables, finished: dict[Phase, Index]) -> None:
 
 
 def _by_phase(t: Tables, g: Index) -> Iterator[tuple[Phase, Index]]:
-    """The phases of the tables ``g`` and who is in them; most are at play, so that the rest is sought apart."""
+    """Yield each phase met at the tables ``g`` and the places in ``g``; most tables are in play, so the others are
+    looked for separately."""
     phase = t.phase[g]
     if len(g) == 1:
         yield _PHASES[phase[0]], _ONE_PLACE
@@ -228,16 +230,18 @@ def legal(t: Tables) -> npt.NDArray[np.bool_]:
 
 
 def step(t: Tables, actions: npt.ArrayLike, *, skip_forced: bool = False) -> None:
-    """Carry out one action a table, ``int[N]``; tables whose hand is over are left alone.
+    """Carry out one action a table, ``int[N]``; tables whose hand is over stay as they are.
 
-    ``skip_forced`` also plays the decisions that follow as long as there is but one legal action. Raises
-    :class:`IllegalAction`, every table unchanged, if any action is illegal.
+    ``skip_forced`` also plays the following decisions that have a single legal action.
+
+    Raises:
+        IllegalAction: An action is illegal; no table was changed.
     """
     advance(t, checked(t, actions), skip_forced=skip_forced)
 
 
 def advance(t: Tables, chosen: Index, *, skip_forced: bool) -> None:
-    """:func:`step` where all actions are known to be legal."""
+    """:func:`step` without the check of the actions."""
     g = (t.phase != _OVER).nonzero()[0]
     carry_out(t, g, chosen[g])
     if skip_forced:
@@ -245,7 +249,7 @@ def advance(t: Tables, chosen: Index, *, skip_forced: bool) -> None:
 
 
 def play_forced(t: Tables, g: Index) -> None:
-    """Play on at the tables ``g`` as long as there is but one legal action."""
+    """Play the decisions of the tables ``g`` while they have a single legal action."""
     while len(g):
         g = g[t.actions.count(t.legal[g]) == 1]
         if len(g):
@@ -253,7 +257,7 @@ def play_forced(t: Tables, g: Index) -> None:
 
 
 def carry_out(t: Tables, g: Index, actions: Index) -> None:
-    """:func:`step` at the tables ``g``, where all actions are known to be legal."""
+    """:func:`step` at the tables ``g`` alone, ``actions[n]``, without the check of the actions."""
     finished = {}
     for phase, places in list(_by_phase(t, g)):
         done = HANDLERS[phase][1](t, g[places], actions[places])
@@ -274,7 +278,11 @@ def next_hand(t: Tables, g: Index) -> None:
 
 
 def checked(t: Tables, actions: npt.ArrayLike) -> Index:
-    """The actions as indices ``int[N]``; :class:`IllegalAction` unless that of every table that waits is legal."""
+    """Validate one action per table and return them as indices ``int[N]``.
+
+    Raises:
+        IllegalAction: The action of an unfinished table is illegal.
+    """
     return checked_by(t.actions, t.legal, t.phase, actions, lambda n, action: illegal(t, n, action))
 
 
@@ -285,8 +293,9 @@ def checked_by(
     actions: npt.ArrayLike,
     explain: Callable[[int, int], IllegalAction],
 ) -> Index:
-    """:func:`checked` for tables that lie elsewhere, by their legal actions ``uint64[N, D + 1]`` and their phases;
-    ``explain(n, action)`` makes the error for an action that is not legal at table ``n``."""
+    """:func:`checked` for tables of another process, from their legal actions ``uint64[N, D + 1]`` and phases.
+
+    ``explain(n, action)`` makes the error for an action that is illegal at table ``n``."""
     num = len(phase)
     try:
         array = np.asarray(actions)
@@ -308,7 +317,7 @@ def checked_by(
 
 
 def illegal(t: Tables, n: int, action: int, *, name: int | None = None) -> IllegalAction:
-    """The error for an action that is not legal at table ``n``, which it calls ``name`` where that is given."""
+    """The error for an action that is illegal at table ``n``; the message calls the table ``name`` if given."""
     phase = Phase(t.phase[n])
     table = n if name is None else name
     return IllegalAction(action, _reason(t, n, phase, action), table=table, phase=phase.name, seat=int(t.seat[n]))

@@ -30,7 +30,7 @@ MAX_HAND = 120
 
 
 class RulesError(ValueError):
-    """Rules that contradict themselves, or that cannot be read; the message names the field."""
+    """Rules that contradict themselves or cannot be read; the message names the field."""
 
     exit_code = 2
 
@@ -70,7 +70,7 @@ class Rules:
     tribute_level_points: bool = True
     """R5.2: level cards are given although the level is worth points."""
     anti_tribute: bool = False
-    """R5.5: all big jokers with the giver turn the tribute round, with his partner cancel it."""
+    """R5.5: all big jokers in the giver's hand reverse the tribute, in their partner's hand cancel it."""
     others_bury: bool = True
     """R6.5: may the others bury jokers?"""
     others_bury_block: Literal["no_pickable", "any_points"] = "no_pickable"
@@ -80,11 +80,11 @@ class Rules:
     dry_pot_first_hand: bool = True
     """R6.6: is there a dry pot in the first hand of a match?"""
     follow: Literal["live", "dead"] = "live"
-    """R7.4, R7.5: does the shape bind those who follow?"""
+    """R7.4, R7.5: must a follow match the shape led?"""
     sweep_ends_match: bool = True
     """R9.4: do a score of 0 and a full score end the match?"""
     jokers_end_match: tuple[Literal["big", "small"], ...] = ("big", "small")
-    """R9.5: jokers of which kind, all of them in the kitty, end the match."""
+    """R9.5: the kinds of jokers that end the match when all of a kind lie in the kitty."""
     score_blood_when_dug: bool = True
     """R9.6: does the score part stand when the score is low and the kitty was dug?"""
     level_at_high: bool = False
@@ -170,14 +170,14 @@ class Rules:
 
     @property
     def max_score(self) -> int:
-        """R8.4: all points taken, those of the kitty twice: at best it holds tens and kings, then fives."""
+        """R8.4: all points, those of the kitty twice; the best kitty holds tens and kings, then fives."""
         tens = min(self.kitty_size, 8 * self.decks)
         fives = min(self.kitty_size - tens, 4 * self.decks)
         return self.total_points + 10 * tens + 5 * fives
 
     @property
     def max_blood(self) -> int:
-        """R9.6: no hand leaves more blood, not even with all jokers in the kitty."""
+        """R9.6: upper bound of the blood after a hand, with all jokers in the kitty."""
         by_score = max(self.blood_low, self.max_score - self.blood_high) // 10
         return by_score + 3 * self.decks
 
@@ -214,7 +214,7 @@ def _with_defaults(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def load_rules(rules: str | Path | Rules) -> Rules:
-    """``Rules`` from a preset's name, the path of a TOML file, or ``Rules`` themselves."""
+    """Rules from a preset's name or the path of a TOML file; ``Rules`` are returned as they are."""
     if isinstance(rules, Rules):
         return rules
     if isinstance(rules, Path) or (isinstance(rules, str) and rules.endswith(".toml")):

@@ -1,8 +1,8 @@
 """Play and encoding compiled by numba, where that is installed (``pip install gunzi[fast]``).
 
-The functions here replace those of the same names in :mod:`gunzi_env.chapters.tricks` and give the same results to the
-last bit. Without numba, or with ``GUNZI_COMPILED=0`` in the environment, the originals run. The observation encoder has
-a compiled twin as well, see :func:`gunzi_env.observe.encode_tables`.
+The functions here replace those of the same names in :mod:`gunzi_env.chapters.tricks` and give bit-identical results.
+Without numba, or with ``GUNZI_COMPILED=0`` in the environment, the originals run. The observation encoder has a
+compiled twin as well, see :func:`gunzi_env.observe.encode_tables`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def buffers(t: Tables) -> tuple[npt.NDArray[Any], ...]:
 
 
 def depth(t: Tables) -> tuple[int, ...]:
-    """The planes of these tables, by number: see ``Decks`` in :mod:`gunzi_env.compiled.rows`."""
+    """The numbers of the planes of these tables, see ``Decks`` in :mod:`gunzi_env.compiled.rows`."""
     return tuple(range(t.rules.decks))
 
 
@@ -54,7 +54,7 @@ def order_tables(layout: Layout) -> tuple[Words, npt.NDArray[np.uint8]]:
 
 @cache
 def _kernels() -> Any:
-    """The module that needs numba, loaded when it is first used."""
+    """The module that needs numba, imported on first use."""
     from gunzi_env.compiled import tricks
 
     return tricks

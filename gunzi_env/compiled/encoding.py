@@ -1,7 +1,7 @@
-"""Twin of :func:`gunzi_env.observe.encode` of :func:`gunzi_env.views.view`: table by table, for numba to compile.
+"""Twin of :mod:`gunzi_env.observe`: ``encode(view(t))`` table by table, compiled by numba.
 
-The originals explain the encoding. Its layout (the bits of each number, the widths of the words) is passed in from
-:mod:`gunzi_env.observe` and not repeated here.
+The originals (with :mod:`gunzi_env.views`) explain the encoding. Its layout, the bits of each number and the widths of
+the words, is passed in from there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 @inlined
 def _left(words: Array, decks: Decks, n: int, of: int, step: int, less: int, less_step: int) -> np.uint64:
-    """The slots of the multiset at rows ``of, of + step, ...`` that are left without that at ``less, ...``."""
+    """Subtract the multiset at rows ``less, ...`` from that at ``of, of + step, ...``; returns the slots left."""
     slots = _NONE
     for d in range(len(decks)):
         slots |= words[of + d * step, n] & ~words[less + d * less_step, n]
@@ -34,7 +34,7 @@ def _left(words: Array, decks: Decks, n: int, of: int, step: int, less: int, les
 
 @inlined
 def _beyond(words: Array, decks: Decks, n: int, known: int, seat: int, out: Array) -> None:
-    """What a seat played beyond the cards known of it, as planes."""
+    """Cards a seat played beyond those known of it, as planes."""
     for d in range(len(decks)):
         out[d] = _NONE
         for j in range(len(decks) - d):
@@ -43,7 +43,7 @@ def _beyond(words: Array, decks: Decks, n: int, known: int, seat: int, out: Arra
 
 @inlined
 def _left_of_row(words: Array, decks: Decks, n: int, of: int, less: Array) -> np.uint64:
-    """The slots of the multiset at rows ``of, of + 1, ...`` that are left without ``less``."""
+    """Subtract ``less`` from the multiset at rows ``of, of + 1, ...``; returns the slots left."""
     slots = _NONE
     for d in range(len(decks)):
         slots |= words[of + d, n] & ~less[d]
@@ -75,7 +75,7 @@ def _see_sets(
     work: Array,
     out: Array,
 ) -> None:
-    """The sets of slots; ``work`` is ``uint64[D]`` to work in."""
+    """Write the sets of slots; ``work`` is a scratch buffer ``uint64[D]``."""
     level = octets[r.level, n]
     for d in range(len(decks)):
         work[d] = out[d] = words[d * NUM_HOLDERS + HAND + me, n]
@@ -116,7 +116,7 @@ def _see_sets(
 
 @inlined
 def _around(seat: int, me: int) -> int:
-    """A seat as the viewer counts."""
+    """A seat relative to the viewer."""
     return NOBODY if seat == NOBODY else (seat - me) & 3
 
 
@@ -141,7 +141,7 @@ def _see_numbers(
     kitty_known: bool,
     out: Array,
 ) -> None:
-    """The numbers, in the order of the encoding."""
+    """Write the numbers, in the order of ``observe._NUMBERS``."""
     team = me & 1
     out[0] = octets[r.phase, n] if mine else NOBODY
     out[1], out[2] = octets[r.levels + team, n], octets[r.levels + 1 - team, n]

@@ -1,4 +1,7 @@
-"""Where the fields of the tables lie, as constants of the kernels."""
+"""Where the fields of the tables lie in their buffers, as constants of the kernels.
+
+A kernel reads ``octets[r.seat, n]`` with ``r = rows(decks)``; numba folds the constants into the code.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from gunzi_env.compiled.jit import inlined
 from gunzi_env.tables import Tables
 
 Decks = tuple[int, ...]
-"""0, 1, ... for each deck: numba compiles anew for each length, and so knows how often a loop over the planes runs."""
+"""0, 1, ... for each deck: the length is part of the type, so loops over the planes have constant bounds."""
 
 Rows: Any = namedtuple("Rows", [field.name for field in Tables.columns])  # type: ignore[misc]
 

@@ -1,9 +1,9 @@
-"""Twin of :mod:`gunzi_env.chapters.tricks`: R7 table by table, for numba to compile.
+"""Twin of :mod:`gunzi_env.chapters.tricks`: R7 table by table, compiled by numba.
 
-The original does the same for many tables at a time and explains it; tests compare the two at every step. Words and
-everything combined with them are ``uint64`` throughout.
+The original handles many tables at a time and explains the rules; tests compare the two at every step. Words, and
+everything combined with them, are ``uint64`` throughout.
 
-The functions take buffers rather than tuples of fields: numba counts who refers to each array that it is given.
+The functions take whole buffers, not the array of each field: numba counts references to every array argument.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SUIT, STRENGTH, POINTS = 0, 1, 2
 
 @inlined
 def bits(word: np.uint64) -> np.int64:
-    """How many bits a word has."""
+    """Count the bits of a word."""
     word = word - ((word >> _S1) & _M1)
     word = (word & _M2) + ((word >> _S2) & _M2)
     word = (word + (word >> _S4)) & _M4
@@ -128,7 +128,7 @@ def lead_apply(
     play: Array,
     over: Array,
 ) -> int:
-    """R7.2: play the shape led; writes the tables whose hand is over and returns how many they are."""
+    """R7.2: play the shape led; writes the tables whose hand is over into ``over`` and returns their number."""
     r = rows(decks)
     number_over = 0
     for i, n in enumerate(g):
@@ -166,7 +166,7 @@ def follow_apply(
     play: Array,
     over: Array,
 ) -> int:
-    """Name a unit; as :func:`lead_apply`."""
+    """Name a unit; writes and returns as :func:`lead_apply`."""
     r = rows(decks)
     number_over = 0
     for i, n in enumerate(g):
@@ -206,7 +206,7 @@ def _run_turns(
     decks: Decks,
     play: Array,
 ) -> int:
-    """Begin the turn of the seat to move, and play on while all its cards are forced; 1 where the hand is over."""
+    """Begin the turn of the seat to move and play on while turns are forced; returns 1 if the hand is over."""
     while _begin_turn(r, words, octets, shorts, n, dead, decks, play):
         ended = _commit(r, words, octets, shorts, flags, masks, cards, n, dead, decks, play)
         if ended != _GOES_ON:
@@ -218,7 +218,7 @@ def _run_turns(
 def _begin_turn(
     r: Any, words: Array, octets: Array, shorts: Array, n: int, dead: bool, decks: Decks, play: Array
 ) -> bool:
-    """R7.3: take the cards that must be played from the hand; is that the whole play?"""
+    """R7.3: take the forced cards from the hand; returns whether they are the whole play."""
     hand, led, owed = HAND + octets[r.seat, n], words[r.led_mask, n], octets[r.led_count, n]
     suited: Any = 0
     for d in range(len(decks)):
@@ -240,7 +240,7 @@ def _begin_turn(
 
 @inlined
 def _owed_shape(words: Array, decks: Decks, n: int, hand: int, led: np.uint64, owed: int) -> int:
-    """R7.5: the ``floor`` of one who has more cards of the led suit than he owes."""
+    """R7.5: the ``floor`` of a hand with more cards of the led suit than are owed."""
     two, three = words[NUM_HOLDERS + hand, n] & led, words[2 * NUM_HOLDERS + hand, n] & led
     four = words[3 * NUM_HOLDERS + hand, n] & led if len(decks) > 3 else _NONE
     pairs, triples = two & ~three, three & ~four
@@ -269,7 +269,7 @@ def _commit(
     decks: Decks,
     play: Array,
 ) -> int:
-    """Lay down a whole play; is the trick at its end, or the hand?"""
+    """Lay down a whole play; returns whether the game goes on, the trick has ended, or the hand is over."""
     seat, level = octets[r.seat, n], octets[r.level, n]
     _lay(r, words, decks, n, seat, play)
     for d in range(len(decks)):

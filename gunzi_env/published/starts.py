@@ -1,9 +1,9 @@
 """The published distribution of the states that single hands start from.
 
-A hand met in a match depends on the levels, on who deals and on the blood owed. Training and benchmarks that
-play single hands draw these from a file per preset, ``data/starts/PRESET.json``, made from whole matches of
-``greedy`` by ``python -m gunzi_eval.commands.starts``. Another version of a file is another benchmark. Rules that are
-no preset use the file of the preset with as many decks, less the states that they cannot reach.
+A hand within a match starts from the levels, the dealer and the blood owed. Training and benchmarks that play single
+hands draw these from ``data/starts/PRESET.json``, made from whole matches of ``greedy`` by
+``python -m gunzi_eval.commands.starts``. Rules that are no preset use the file of the preset with as many decks,
+without the states that they cannot reach.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from gunzi_env import engine
 from gunzi_env.chapters.deal import start_keys
 from gunzi_env.planes import U64, Words
+from gunzi_env.published import header
 from gunzi_env.rules import Rules, RulesError
 from gunzi_env.tables import NOBODY, Int8, Int16, Tables
 
@@ -36,7 +37,11 @@ def _file_name(rules: Rules) -> str:
 
 @cache
 def table(rules: Rules) -> npt.NDArray[np.int64]:
-    """Rows (first hand?, level of the dealers, of the attackers, blood, count), ``int64[k, 5]``."""
+    """Rows (first hand?, level of the dealers, of the attackers, blood, count), ``int64[k, 5]``.
+
+    Raises:
+        RulesError: The file is of another version.
+    """
     text = files("gunzi_env").joinpath(f"data/starts/{_file_name(rules)}.json").read_text("utf-8")
     document = json.loads(text)
     if document["version"] != VERSION or document["fields"] != _FIELDS:
@@ -51,7 +56,9 @@ def table(rules: Rules) -> npt.NDArray[np.int64]:
 
 
 def sample(rules: Rules, keys: Words) -> tuple[Int8, Int8, Int16]:
-    """Start states for uniform words ``keys[n]``: levels ``[n, 2]``, dealer ``[n]`` (-1: first hand), blood ``[n]``."""
+    """Draw start states by uniform random words ``keys[n]``.
+
+    Returns levels ``int8[n, 2]`` of the teams, dealer ``int8[n]`` (-1: first hand of a match), blood ``int16[n]``."""
     rows = table(rules)
     ends = rows[:, 4].cumsum()
     dealer = (keys & _SEAT_BITS).astype(np.int8)
@@ -86,7 +93,7 @@ def deal(
 
 
 def check(rules: Rules, levels: tuple[int, ...], dealer: int, blood: int) -> None:
-    """``ValueError`` if a hand cannot begin with these levels, dealer (-1: first hand of a match) and blood owed."""
+    """Raise ``ValueError`` if no hand begins with these levels, dealer (-1: first hand of a match) and blood owed."""
     if len(levels) != 2 or any(not rules.first_level <= level <= rules.last_level for level in levels):
         shown = "-".join(map(str, levels))
         raise ValueError(f"levels {shown} are not two levels within {rules.first_level}..{rules.last_level}")
@@ -99,13 +106,6 @@ def check(rules: Rules, levels: tuple[int, ...], dealer: int, blood: int) -> Non
 
 
 def document(rules: Rules, source: str, rows: dict[tuple[int, int, int, int], int]) -> dict[str, Any]:
-    """A file's contents: ``rows`` maps (first hand?, level of dealers, of attackers, blood) to how often it was met."""
+    """The contents of a file; ``rows`` maps (first hand?, level of dealers, of attackers, blood) to its count."""
     ordered = [[*state, count] for state, count in sorted(rows.items())]
-    return {
-        "version": VERSION,
-        "preset": rules.name,
-        "rules": rules.digest,
-        "source": source,
-        "fields": _FIELDS,
-        "rows": ordered,
-    }
+    return header(VERSION, rules, source, _FIELDS) | {"rows": ordered}

@@ -1,7 +1,7 @@
-"""The tables that a :class:`gunzi_env.views.View` tells of: everything but the hidden cards, at the viewer's decision.
+"""Tables rebuilt from a :class:`gunzi_env.views.View`: everything but the hidden cards, at the viewer's decision.
 
-What a decision has become on the way (what is forced, what was named and what may still be) is not in a View; it
-follows from the viewer's own cards, and the chapters of the rules are asked again (:func:`_stand`).
+The progress of a decision (forced cards, named cards, cards that may still be named) is not in a View; it follows from
+the viewer's own cards by the chapters of the rules (:func:`_stand`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SAME, _SEATS, _BY_SEAT = (
 
 
 def without_hidden(v: View) -> Tables:
-    """B tables with all that ``v`` shows, hidden hands empty; ``legal`` is what the viewer may do."""
+    """B tables with all that ``v`` shows, hidden hands empty; ``legal`` has the legal actions of the viewer."""
     t = Tables(v.rules, len(v))
     everyone = np.arange(len(v))
     engine.clear(t, everyone)
@@ -51,18 +51,19 @@ def without_hidden(v: View) -> Tables:
 
 
 def _exchange(t: Tables, v: View) -> None:
-    """R5.1, R5.5: who gives; in the giver's own decision nothing has been given yet."""
+    """R5.1, R5.5: giver and receiver; a View has no giver until tribute is given."""
     turned = (t.phase == Phase.TRIBUTE) & (t.dealer == t.seat)
     t.giver[:] = np.where(v.giver == NOBODY, (t.dealer + np.where(turned, 0, 3)) & 3, t.giver)
     t.receiver[:] = np.where(t.giver == t.dealer, (t.dealer + 3) & 3, t.dealer)
 
 
 def _recall(t: Tables, v: View) -> None:
-    """``shown``, ``known``, ``loose`` and ``returned`` such that the View tells what it tells: its lower bounds are
-    less by what has been played since, so the cards played of the same slots are put back."""
+    """Set ``shown``, ``known``, ``loose`` and ``returned`` so that their View is ``v``.
+
+    The lower bounds of a View are reduced by the cards played since, so played cards of the same slots are added."""
     everyone = np.arange(len(v))
     known = v.known[:, :, :4].copy()
-    # R5.4: what the viewer returned he alone knows; of what he knows of the giver, that which was not shown.
+    # R5.4: only the viewer knows the cards they returned: those known of the giver that were never public.
     returns = (t.receiver == v.seat) & (v.tribute[0] != 0) & (t.giver != t.dealer)
     rows, giver = everyone[returns], v.giver[returns]
     public = known[:, rows, giver] & planes.minus(v.shown[:, rows, giver], v.tribute[:, rows])
@@ -78,17 +79,17 @@ def _recall(t: Tables, v: View) -> None:
 
 
 def _before(left: Words, played: Words) -> Words:
-    """What ``played`` has left over, at least, in the slots where anything is left."""
+    """A multiset from which ``played`` leaves ``left``: played cards are added in the slots where any card is left."""
     return planes.add(left, played & left[0])
 
 
 def _beyond(t: Tables, rows: Index, seat: Int8) -> Words:
-    """What a seat played beyond what was known of it."""
+    """Cards a seat played beyond those known of it."""
     return planes.minus(t.holder(rows, PLAYED + seat), t.known[:, rows, seat])
 
 
 def _stand(t: Tables, v: View) -> None:
-    """Bring every table to the viewer's decision: what he was asked at first, then what he has named since."""
+    """Bring every table to the viewer's decision: enter it, then repeat the cards named since."""
     for phase in Phase:
         g = np.flatnonzero(t.phase == phase)
         if not len(g):
@@ -122,7 +123,7 @@ def _name_cards(t: Tables, g: Index, pending: Words) -> None:
 
 
 def _follow(t: Tables, v: View, g: Index) -> None:
-    """R7.3: what must be played is set aside, then the units named are named again."""
+    """R7.3: set the forced cards aside, then repeat the units named."""
     layout, level = t.layout, t.level[g]
     t.led_mask[g] = layout.suit_mask[level, t.led_suit[g]]
     t.win_mask[g] = t.led_mask[g] | layout.suit_mask[level, TRUMP]

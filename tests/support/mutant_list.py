@@ -219,8 +219,9 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/env/test_engine.py",),
     ),
     Mutant(
-        "something is left of the last hand", "the same game differs after earlier ones", ENGINE,
-        "for flags in (t.void, t.no_pair,", "for flags in (t.void,", ("tests/env/test_restore.py",),
+        "something is left of the last hand", "the same game differs after earlier ones", "gunzi_env/tables.py",
+        "no_pair: Flags = seat_suits()", "no_pair: Flags = column(np.bool_, shape=(4, 4), axes=(2, 1, 0))",
+        ("tests/env/test_restore.py",),
     ),
     Mutant(
         "the deal hangs on the place", "a table in a batch plays another game than alone", "gunzi_env/chapters/deal.py",
