@@ -163,9 +163,7 @@ class Pool:
 
     def _check_open(self) -> None:
         if not self.close.alive:
-            raise ValueError(
-                "this environment is closed: make a new one, and restore a saved state with set_state()"
-            )
+            raise ValueError("this environment is closed: make a new one, and restore a saved state with set_state()")
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("an environment with workers cannot be copied: use get_state() and set_state()")
