@@ -200,7 +200,7 @@ def test_who_is_asked_at_the_tribute_and_the_burial() -> None:
     ("fields", "named"),
     [
         ({"bid": "1xS", "blood": 1}, "seat 0 has shown 1 S3, but only 0 are in play"),
-        ({"bid": "2xS", "bidder": 2, "hands": ["S3 H4", *GOOD[1:]], "blood": 1}, "seat 2 has shown 2 S3, but 1 of"),
+        ({"bid": "2xS", "bidder": 2, "hands": ["S3 H4", *GOOD[1:]], "blood": 1}, "seat 2 has shown 2 S3, but only 1"),
         ({"hands": ["BJ H4", *GOOD[1:]], "shown": ["BJ", "", "BJ", ""], "blood": 2}, "seats 0 and 2 have shown 2 BJ"),
     ],
 )
