@@ -130,8 +130,8 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
 
         Options: ``levels`` (two numbers), ``dealer`` (seat, or -1 for the first hand of a match), ``blood``, ``deal``
         (all cards in dealing order, as text), ``position`` (text of :mod:`gunzi_env.position`, or one table),
-        ``record`` (text; the game continues after it). By default a hand starts from the published distribution of start
-        states, and a match from its beginning. Unknown options are ignored with a warning.
+        ``record`` (text; the game continues after it). By default a hand starts from the published start states, and a
+        match from its beginning. Unknown options are ignored with a warning.
         """
         if seed is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(seed)

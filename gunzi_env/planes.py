@@ -1,4 +1,4 @@
-"""Multisets of cards as bit planes; every bit trick of the package lives here.
+"""Multisets of cards as bit planes, and the bit operations on them.
 
 A multiset of cards is ``uint64[D, ...]`` with D decks. Bit s of plane d is set iff the multiset has at least d + 1
 copies of slot s. Plane 0 is thus the set of slots, plane 1 the set of pairs, and the size of the multiset is the number

@@ -242,7 +242,7 @@ def _suit_after_show(t: Tables, g: Index) -> Flags:
 
 
 def kitty_faces(t: Tables, g: Index) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """The faces of the kitty, top first, ``[n, kitty_size]``, and how many they are, ``[n]``.
+    """Return the faces of the kitty, top first, ``[n, kitty_size]``, and their number, ``[n]``.
 
     A kitty set up by hand may have fewer: small jokers, which name no suit, fill its row."""
     position = t.draw[g].reshape(len(g), -1)
@@ -254,7 +254,7 @@ def kitty_faces(t: Tables, g: Index) -> tuple[npt.NDArray[np.intp], npt.NDArray[
 
 
 def _turn_up(t: Tables, g: Index, faces: npt.NDArray[Any], number: npt.NDArray[Any]) -> None:
-    """The first ``number`` cards of the kitty were seen by all (R6.1)."""
+    """Turn up the first ``number`` cards of the kitty for all to see (R6.1)."""
     decks = t.rules.decks
     slots = t.layout.slot_of_face[t.level[g], order.PROVISIONAL_TRUMP]
     slot = np.take_along_axis(slots, faces, axis=1)

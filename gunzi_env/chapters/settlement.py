@@ -121,7 +121,7 @@ def _score_blood(rules: Rules, score: npt.NDArray[np.int16], dug: Flags) -> Int1
 
 
 def enter(t: Tables, g: Index) -> None:
-    """Count the kitty (R8.2, R8.3) and settle finished hands."""
+    """Score the kitty (R8.2, R8.3) and settle finished hands."""
     kitty = t.holder(g, KITTY)
     level = t.level[g]
     t.dug[g] = dug = ((t.leader[g] ^ t.dealer[g]) & 1) != 0  # the leader is the last trick's winner

@@ -31,7 +31,7 @@ from gunzi_env.tables import Flags, Int8, Int16, Phase, Tables
 from gunzi_env.views import DEALER_OR_KITTY, View
 
 HIDDEN_KITTY = 3
-"""The place after the three hands (0 next, 1 partner, 2 previous)."""
+"""The place of the unknown kitty, after the hands 0 (next), 1 (partner) and 2 (previous)."""
 
 NUM_PLACES = 4
 

@@ -91,7 +91,7 @@ class Pool:
         self._steps += 1
         block = self._blocks.free()
         self._all("step", [(block,)] * len(self._parts))
-        return buffers.step_result.each(np.ndarray.copy), self._blocks.lend(block)
+        return buffers.step_result.map(np.ndarray.copy), self._blocks.lend(block)
 
     def observe(self) -> tuple[View, Flags]:
         """Return the View of the seats to move and their legal actions ``bool[N, A]``."""
