@@ -215,7 +215,7 @@ def _parse_hand(rest: str) -> HandRecord:
     words = rest.split()
     levels = words[1].split("-") if len(words) == 4 else []
     if len(levels) != 2:
-        raise ValueError("a hand line has a number, levels such as 3-3, the dealer or -, and the blood owed")
+        raise ValueError("a hand has a number, levels such as 3-3, the dealer or -, and the blood owed")
     _whole(words[0], 10**6)
     dealer = NOBODY if words[2] == "-" else _whole(words[2], 4)
     return HandRecord(

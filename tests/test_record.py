@@ -258,9 +258,9 @@ def changed(number: int, line: str) -> str:
         (changed(5, "deal " + " ".join(DECK[:-1])), "line 6: a deck has"),
         (changed(5, "deal " + " ".join([*DECK[:-1], "SX"])), "line 6: unknown card 'SX'"),
         (changed(5, "deal " + " ".join([*DECK[:-1], DECK[0]])), "line 6: a deck has"),
-        (changed(6, "4 pass"), "line 7: '4' is no keyword"),
-        (changed(6, "dael S4"), "line 7: 'dael' is no keyword"),
-        (GOOD + "0 pass\n", "'0' is no keyword"),  # after the result
+        (changed(6, "4 pass"), "line 7: '4' is neither a keyword"),
+        (changed(6, "dael S4"), "line 7: 'dael' is neither a keyword"),
+        (GOOD + "0 pass\n", "'0' is neither a keyword"),  # after the result
         ("\n".join([*LINES[:2], "deal S4"]), "'deal' before the first hand"),
         ("x" * 4_000_001, "4000001 characters"),
     ],

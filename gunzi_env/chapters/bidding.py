@@ -244,9 +244,10 @@ def _suit_after_show(t: Tables, g: Index) -> Flags:
 def kitty_faces(t: Tables, g: Index) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the faces of the kitty, top first, ``[n, kitty_size]``, and their number, ``[n]``.
 
-    A kitty set up by hand may have fewer: small jokers, which name no suit, fill its row."""
+    The kitty of a position may have fewer cards; small jokers, which have no suit, fill its row.
+    """
     position = t.draw[g].reshape(len(g), -1)
-    # Cards that are out of play in a position stand later than all.
+    # In a position, cards out of play have positions after all others.
     position = np.where((position >= t.rules.num_dealt) & (position < t.rules.num_cards), position, _LATE)
     cards = np.argsort(position, axis=1, kind="stable")[:, : t.rules.kitty_size]
     there = np.take_along_axis(position, cards, axis=1) != _LATE
