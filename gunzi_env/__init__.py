@@ -1,4 +1,4 @@
-"""Da Gunzi (打滚子): the partnership trick game of Dalian as a vectorised environment.
+"""Da Gunzi (打滚子), the partnership trick-taking game of Dalian, as a vectorised environment.
 
 >>> Rules.presets()
 ('dalian', 'dalian_dead', 'classic', 'four_deck')

@@ -1,4 +1,4 @@
-"""The game as a PettingZoo AEC environment: one table, four agents, masked actions.
+"""PettingZoo AEC environment: one table, four agents, masked actions.
 
 >>> environment = env()
 >>> environment.reset(seed=7)
@@ -6,9 +6,8 @@
 >>> observation["observation"].shape, int(observation["action_mask"].sum())
 ((1179,), 2)
 
-``raw_env`` is the fast path and refuses an illegal action with :class:`gunzi_env.engine.IllegalAction`;
-``env`` adds the wrappers of PettingZoo's classic games and ends the game instead. For training use
-:class:`gunzi_env.vector.VectorEnv`.
+``raw_env`` is faster and raises :class:`gunzi_env.engine.IllegalAction` on an illegal action. ``env`` adds the wrappers
+of PettingZoo's classic games and ends the game instead. For training use :class:`gunzi_env.vector.VectorEnv`.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ Observation = dict[str, Any]
 
 
 def env(**kwargs: Any) -> AECEnv[str, Observation, int]:
-    """:class:`raw_env` in the wrappers of PettingZoo's classic games: an illegal action ends the game."""
+    """Make a :class:`raw_env` with the wrappers of PettingZoo's classic games: an illegal action ends the game."""
     inner: AECEnv[str, Observation, int] = raw_env(**kwargs)
     inner = wrappers.TerminateIllegalWrapper(inner, illegal_reward=-1)
     inner = wrappers.AssertOutOfBoundsWrapper(inner)
@@ -54,8 +53,11 @@ def env(**kwargs: Any) -> AECEnv[str, Observation, int]:
 
 
 class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo ships no types
-    """One table of Da Gunzi. Observations are dicts of ``observation`` and ``action_mask``, ``int8``: zeros for a seat
-    that is not to move."""
+    """One table of Da Gunzi.
+
+    Observations are dicts of ``observation`` (``uint8``) and ``action_mask`` (``int8``, zeros for a seat that is not to
+    move).
+    """
 
     metadata = {  # noqa: RUF012 - PettingZoo's contract
         "name": "dagunzi_v0",
@@ -75,8 +77,9 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         deal_value: float = 0.5,
         skip_forced: bool = False,
     ) -> None:
-        """``reward``: see :func:`gunzi_env.rewards.team_rewards`; ``observation="dict"`` gives the encoding's pieces
-        by name; ``max_hands`` truncates a match after so many hands; ``skip_forced`` plays what leaves no choice."""
+        """``reward``: see :func:`gunzi_env.rewards.team_rewards`; ``observation="dict"`` returns the encoding
+        as a dict of its named parts; ``max_hands`` truncates a match after this many hands; ``skip_forced`` plays
+        decisions with a single legal action automatically."""
         super().__init__()
         self.rules = load_rules(rules)
         self.episode: Episode = episode
@@ -113,11 +116,11 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self.state_space = spaces.Box(0, 1, (width,), np.uint8)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The same object for every agent."""
+        """Return the observation space, the same object for every agent."""
         return self._observation_space
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The same object for every agent; seed a copy to sample per agent."""
+        """Return the action space, the same object for every agent; seed a copy to sample per agent."""
         return self._action_space
 
     # The episode ----------------------------------------------------------------------------------
@@ -125,15 +128,15 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode.
 
-        Options: ``levels`` (two numbers), ``dealer`` (seat, or -1 for the first hand of a match), ``blood``,
-        ``deal`` (all cards in dealing order, as text), ``position`` (:mod:`gunzi_env.position` text or tables of
-        one), ``record`` (text to go on from). Without them a hand starts from the published distribution of
-        states, a match from its beginning. Unknown options are ignored with a warning.
+        Options: ``levels`` (two numbers), ``dealer`` (seat, or -1 for the first hand of a match), ``blood``, ``deal``
+        (all cards in dealing order, as text), ``position`` (text of :mod:`gunzi_env.position`, or one table),
+        ``record`` (text; the game continues after it). By default a hand starts from the published start states, and a
+        match from its beginning. Unknown options are ignored with a warning.
         """
         if seed is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(seed)
         chosen = self._options(options or {})
-        # A fresh seed a game, drawn from the seeded generator: two resets without a seed differ.
+        # Every game has a new seed from the seeded generator, so two resets without a seed differ.
         number = int(self._np_random.integers(2**63))
         self._begin(number, chosen)
         self.agents = list(AGENTS)
@@ -141,8 +144,8 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self.terminations = dict.fromkeys(AGENTS, False)
         self.truncations = dict.fromkeys(AGENTS, False)
         self._hands_played = 0
-        # A record may end with its hand, and in a position every decision may be forced: then nobody is left to step.
-        self._arrive()
+        # A record may end with the hand, and in a position every decision may be forced: then no step follows.
+        self._settle()
         self._cumulative_rewards = dict(self.rewards)
 
     @staticmethod
@@ -154,10 +157,10 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
             if not isinstance(options[name], str) and not (name == "position" and isinstance(options[name], Tables)):
                 raise ValueError(f"option {name} is of type {type(options[name]).__name__}: it must be text")
         if len(texts) > 1 or (texts and texts != ["deal"] and {"levels", "dealer", "blood"} & set(options)):
-            raise ValueError(f"option {texts[-1]} stands alone: it says all that another would")
+            raise ValueError(f"option {texts[-1]} cannot be combined with other options for the start of the hand")
         if "levels" in options and (not isinstance(options["levels"], list | tuple) or len(options["levels"]) != 2):
             raise ValueError(
-                f"option levels is {options['levels']!r}: give the two levels of the teams (0, 2) and (1, 3)"
+                f"option levels is {options['levels']!r}: give two levels, for the teams (0, 2) and (1, 3)"
             )
         unknown = [key for key in options if key not in _OPTIONS]
         if unknown:
@@ -186,7 +189,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self._play_forced()
 
     def _deal(self, t: Tables, options: dict[str, Any]) -> npt.NDArray[np.uint8] | None:
-        """Deal a hand by the options; returns the first deal if they prescribe it."""
+        """Deal a hand according to the options; return the first deal if they prescribe it."""
         levels, dealer, blood = starts.sample(self.rules, start_keys(t, ONE_TABLE))
         if self.episode == "match" or any(key in options for key in ("levels", "dealer", "blood", "deal")):
             levels[:], dealer[:], blood[:] = self.rules.first_level, NOBODY, 0
@@ -200,7 +203,11 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         return draw
 
     def step(self, action: int | None) -> None:
-        """The selected agent's action; None once its game is over. Raises ``IllegalAction``, nothing changed."""
+        """Apply the action of the selected agent; None if its game is over.
+
+        Raises:
+            IllegalAction: the action is illegal; the table has not changed.
+        """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -208,18 +215,18 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         self._advance(self._checked(action))
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._arrive()
+        self._settle()
         self._accumulate_rewards()
 
-    def _arrive(self) -> None:
-        """At the next decision, or at the end of the hand: its rewards, and who is to move."""
+    def _settle(self) -> None:
+        """Update the agents after an action: rewards if the hand has ended, the agent to move, and masks."""
         if self.tables.phase[0] == _OVER:
             self._finish_hand()
         self._refresh()
         self._deads_step_first()
 
     def _advance(self, number: int) -> None:
-        """One decision, and with ``skip_forced`` those after it that have a single legal action; all are recorded."""
+        """Apply and record one action, and with ``skip_forced`` the following forced ones."""
         self._note(number)
         engine.carry_out(self.tables, ONE_TABLE, np.array([number]))
         self._play_forced()
@@ -234,7 +241,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         t = self.tables
         if isinstance(action, bool | np.bool_) or not isinstance(action, int | np.integer):
             where = {"phase": Phase(t.phase[0]).name, "seat": int(t.seat[0])}
-            raise IllegalAction(action, f"an action is a whole number 0..{t.actions.n - 1}", **where)  # type: ignore[arg-type]
+            raise IllegalAction(action, f"an action is a whole number within 0..{t.actions.n - 1}", **where)  # type: ignore[arg-type]
         number = int(action)
         if not 0 <= number < t.actions.n or not self._allowed[number]:
             raise engine.illegal(t, 0, number)
@@ -262,7 +269,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
             self._play_forced()
 
     def _refresh(self) -> None:
-        """Who is to move, and the masks."""
+        """Update the selected agent, masks and infos."""
         t = self.tables
         seat = int(t.seat[0])
         over = t.phase[0] == _OVER
@@ -271,13 +278,13 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         if not over:
             masks[seat] = t.actions.unpack(t.legal)
         self._masks = dict(zip(AGENTS, masks, strict=True))
-        self._allowed = masks[seat].tobytes()  # nobody else's to change
+        self._allowed = masks[seat].tobytes()  # a private copy: callers may modify the mask
         self.infos: dict[str, dict[str, Any]] = {agent: {"action_mask": self._masks[agent]} for agent in self.agents}
 
     # What is seen ---------------------------------------------------------------------------------
 
     def observe(self, agent: str) -> Observation:
-        """What ``agent`` may know now, and what it may do; fresh arrays."""
+        """Return new arrays with the observation and the action mask of an agent."""
         seat = np.array([AGENTS.index(agent)], np.int8)
         flat = observe.encode_tables(self.tables, seat=seat)[0]
         pieces: Any = flat
@@ -286,18 +293,18 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         return {"observation": pieces, "action_mask": self._masks[agent].copy()}
 
     def view(self, agent: str) -> View:
-        """The :class:`gunzi_env.observe.View` of an agent, one row."""
+        """Return the :class:`gunzi_env.observe.View` of an agent, one row."""
         return observe.view(self.tables, ONE_TABLE, np.array([AGENTS.index(agent)], np.int8))
 
     def state(self) -> npt.NDArray[np.uint8]:
-        """Everything, for centralised critics: the four observations, the hidden cards, who is to move; ``uint8``."""
+        """Return the full state for centralised critics, ``uint8``: four observations, hidden cards, seat to move."""
         seats = np.arange(4, dtype=np.int8)
         views = observe.encode(observe.view(self.tables, np.zeros(4, np.intp), seats)).reshape(-1)
         mover = (seats == self.tables.seat[0]).astype(np.uint8)
         return np.concatenate([views, observe.privileged(self.tables)[0], mover])
 
     def render(self) -> str | None:
-        """The table with all cards open: text for ``render_mode="ansi"``, printed in colour for ``"human"``."""
+        """Render all cards: return text for ``render_mode="ansi"``, print in colour for ``"human"``."""
         if self.render_mode is None:
             warnings.warn("render() does nothing without a render_mode: pass render_mode='ansi'", stacklevel=2)
             return None
@@ -307,22 +314,22 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         return None
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there are no resources to release."""
 
     # Copies ---------------------------------------------------------------------------------------
 
     def record(self) -> str:
-        """The episode so far as a record; ``ValueError`` if it began from a position."""
+        """Return the record of the episode so far; ``ValueError`` if it began from a position."""
         if self.recorder is None:
             raise ValueError("an episode that began from a position has no record: its cards were never dealt")
         return self.recorder.text()
 
     def clone(self) -> raw_env:
-        """An independent copy in the same state."""
+        """Return an independent copy in the same state."""
         return copy.deepcopy(self)
 
     def get_state(self) -> dict[str, Any]:
-        """The state of the game as plain values and bytes, for :meth:`set_state`."""
+        """Return the state of the game as plain values and bytes, for :meth:`set_state`."""
         agents, rewards = list(self.agents), dict(self.rewards)  # AttributeError before reset()
         assert self._np_random is not None
         return {
@@ -343,9 +350,9 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from :meth:`get_state` of an environment with the same arguments; ``ValueError`` on another."""
+        """Restore :meth:`get_state` of an environment with the same arguments; ``ValueError`` if it does not fit."""
         if not isinstance(state, dict) or "tables" not in state:
-            raise ValueError("no state: give what get_state() returned")
+            raise ValueError("not a state: use the return value of get_state()")
         self.tables = Tables.load(self.rules, state["tables"])
         self.agents = list(state["agents"])
         self.rewards = dict(state["rewards"])
@@ -363,7 +370,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZo
 
 
 def parallel_env(**kwargs: Any) -> Any:
-    """The game for PettingZoo's parallel API: one agent moves a step, the others' actions are ignored."""
+    """Make the environment for PettingZoo's parallel API: one agent moves per step, other actions are ignored."""
     from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
     return turn_based_aec_to_parallel(env(**kwargs))

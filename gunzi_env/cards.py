@@ -1,12 +1,11 @@
 """The 54 faces of a deck: numbering, names, points and text form (R1.3, R1.4).
 
-A *face* is what is printed on a card::
+A *face* is the print of a card::
 
     suit     S: 0..12    H: 13..25    D: see SUITS    jokers
     face     suit * 13 + (rank - 2), ranks 2..14 (14 is the ace)       52 small joker, 53 big joker
 
-Faces are for people: they appear where cards are dealt, where bids are named and in text. Everything
-else counts in *slots* (see :mod:`gunzi_env.order`).
+Faces are used in the deal, in bids and in text. All other code uses *slots* (see :mod:`gunzi_env.order`).
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ FACE_NAMES: tuple[str, ...] = (*(s + r for s in SUITS for r in RANKS), "LJ", "BJ
 _FACE_OF_NAME = {name: face for face, name in enumerate(FACE_NAMES)}
 
 POINTS_OF_RANK = {5: 5, 10: 10, 13: 10}
-"""R1.4: a five is worth 5, a ten and a king 10."""
+"""Points by rank (R1.4); other ranks have none."""
 
 POINTS_PER_DECK = 100
 
 
 def face(suit: int, rank: int) -> int:
-    """The face of ``rank`` 2..14 in ``suit`` 0..3.
+    """Return the face of ``rank`` 2..14 in ``suit`` 0..3.
 
     >>> FACE_NAMES[face(1, 10)]
     'HT'
@@ -43,12 +42,12 @@ def face(suit: int, rank: int) -> int:
 
 
 def suit_of(face: int) -> int:
-    """The suit 0..3 printed on a face, -1 for a joker (R4.3: a joker has no suit)."""
+    """Return the printed suit 0..3 of a face, -1 for a joker (R4.3: a joker has no suit)."""
     return face // RANKS_PER_SUIT if face < SUITED_FACES else -1
 
 
 def rank_of(face: int) -> int:
-    """The rank 2..14 printed on a face, 0 for a joker."""
+    """Return the printed rank 2..14 of a face, 0 for a joker."""
     return face % RANKS_PER_SUIT + LOWEST_RANK if face < SUITED_FACES else 0
 
 
@@ -56,7 +55,7 @@ FACE_POINTS = np.array([POINTS_OF_RANK.get(rank_of(f), 0) for f in range(NUM_FAC
 
 
 def parse_face(token: str) -> int:
-    """The face named by ``token``; ``ValueError`` names a bad token.
+    """Parse the name of a face; ``ValueError`` quotes a bad token.
 
     >>> parse_face("HT"), parse_face("BJ")
     (21, 53)
@@ -70,27 +69,27 @@ def parse_face(token: str) -> int:
 
 
 def parse_cards(text: str) -> list[int]:
-    """The faces of a text such as ``"S3 S3 HA BJ"``, in the order written.
+    """Parse faces from text such as ``"S3 S3 HA BJ"``, in the order written.
 
     >>> parse_cards("S2 BJ")
     [0, 53]
     """
     if not isinstance(text, str):
-        raise ValueError(f"cards are {text!r}: write text such as 'S3 HT BJ'")
+        raise ValueError(f"cards are {text!r}: they must be text such as 'S3 HT BJ'")
     return [parse_face(token) for token in text.split()]
 
 
 def parse_hand(text: str, decks: int) -> list[int]:
-    """Like :func:`parse_cards`, refusing more than ``decks`` copies of a face (R1.3)."""
+    """Parse faces; ``ValueError`` if a face has more than ``decks`` copies (R1.3)."""
     faces = parse_cards(text)
     for found, copies in Counter(faces).items():
         if copies > decks:
-            raise ValueError(f"{copies} copies of {FACE_NAMES[found]}: there are {decks}, one a deck")
+            raise ValueError(f"{copies} copies of {FACE_NAMES[found]}: there are {decks}, one per deck")
     return faces
 
 
 def format_cards(faces: Iterable[int]) -> str:
-    """The text of some faces, in the order given.
+    """Format faces as text, in the order given.
 
     >>> format_cards([0, 0, 53])
     'S2 S2 BJ'
@@ -99,14 +98,14 @@ def format_cards(faces: Iterable[int]) -> str:
 
 
 def parse_suit(text: str) -> int:
-    """The suit 0..3 of a letter S, H, C or D; ``ValueError`` otherwise."""
+    """Parse a suit letter S, H, C or D to 0..3; ``ValueError`` otherwise."""
     if isinstance(text, str) and len(text) == 1 and text.upper() in SUITS:
         return SUITS.index(text.upper())
     raise ValueError(f"unknown suit {text!r}: use one letter of {SUITS}")
 
 
 def parse_rank(value: int | str) -> int:
-    """The rank 2..14 of ``"2"``..``"9"``, ``"T"`` or ``"10"``, ``"J"``, ``"Q"``, ``"K"``, ``"A"``, or of a number.
+    """Parse a rank 2..14 from ``"2"``..``"9"``, ``"T"`` or ``"10"``, ``"J"``, ``"Q"``, ``"K"``, ``"A"``, or a number.
 
     >>> parse_rank("T"), parse_rank(10), parse_rank("3")
     (10, 10, 3)
@@ -122,7 +121,7 @@ def parse_rank(value: int | str) -> int:
 
 
 def rank_name(rank: int) -> str:
-    """The letter of a rank 2..14.
+    """Return the letter of a rank 2..14.
 
     >>> rank_name(10), rank_name(14)
     ('T', 'A')

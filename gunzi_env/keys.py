@@ -1,7 +1,7 @@
-"""Counter-based random numbers: every draw of the project is a hash of integers that name it.
+"""Counter-based random numbers: every random number is a hash of the integers that identify it.
 
-The generator is splitmix64 (Steele, Lea and Flood 2014). A draw depends on its key alone, so results do not depend on
-the batch, the order of computation or the process.
+The generator is splitmix64 (Steele, Lea and Flood 2014). Every number depends only on its key, so results do
+not depend on the batch, the order of computation or the process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _finish(word: Words) -> Words:
 
 
 def mix(*parts: npt.ArrayLike) -> Words:
-    """Hash integers: arrays that broadcast together, to ``uint64`` of their common shape.
+    """Hash integer arrays, broadcast against each other, to ``uint64`` of the common shape.
 
     >>> int(mix(1, 2)[()]) == int(mix(1, 2)[()]) != int(mix(2, 1)[()])
     True
@@ -37,6 +37,6 @@ def mix(*parts: npt.ArrayLike) -> Words:
 
 
 def sequence(key: Words, length: int) -> Words:
-    """Draw ``length`` numbers ``uint64[n, length]`` from the generators that start at the keys ``uint64[n]``."""
+    """Generate random numbers ``uint64[n, length]`` from the seeds ``key uint64[n]``."""
     with np.errstate(over="ignore"):
         return _finish(key[:, None] + (np.arange(length, dtype=U64) + U64(1)) * _GAMMA)

@@ -1,14 +1,14 @@
-"""The order of a hand: from faces to slots and back (R2). The only module that converts one into the other.
+"""The card order of a hand: conversion between faces and slots (R2). No other module converts them.
 
-A *slot* is a card's place in this hand's order: the three side suits first, each low to high, then the
-trumps low to high. With the standard rules::
+A *slot* is the position of a card in the order of this hand: the three side suits first, each from low to high, then
+the trumps from low to high. With the standard rules::
 
     slot   0-10      11-21     22-32      33-43        44-46   47     48-50    51     52  53
            side      side      side       trump suit   2s of   trump  level    trump  LJ  BJ
            suit 0    suit 1    suit 2     3..A         others  2      others   level
 
-The side suits stand in the order S H C D without the trump suit. With ``mixed_trump_rank`` (R2.6) the
-same table has other widths: four more trumps between the 2s and the level cards, ten cards a suit.
+The side suits have the order S H C D without the trump suit. With ``mixed_trump_rank`` (R2.6) each suit has ten cards
+and four more trumps lie between the 2s and the level cards.
 """
 
 from __future__ import annotations
@@ -25,56 +25,55 @@ from gunzi_env.cards import ACE, BIG_JOKER, FACE_POINTS, LOWEST_RANK, NUM_FACES,
 from gunzi_env.planes import BIT, U64, Words, count, pack, unpack
 
 NUM_LEVELS = ACE + 1
-"""Tables are indexed by level itself, 3..14; the rows below are empty."""
+"""Size of the level axis. Tables are indexed by the level 3..14 itself; the rows below are empty."""
 
 TRUMP = 3
-"""The led suit of a trump trick; 0, 1 and 2 are the side suits in slot order (R2.4)."""
+"""The number of trumps as a led suit; 0, 1 and 2 are the side suits in slot order (R2.4)."""
 
 PROVISIONAL_TRUMP = 0
-"""Until the bidding closes, hands are kept as if spades were trumps."""
+"""The trump suit of the slots before the bidding closes: spades."""
 
 NUM_RANKS = 28
-"""Groups of equals: side cards by rank over the three suits, then trumps by strength; 28 with and without R2.6."""
+"""Groups of equal cards: side cards by rank across the three suits, then trumps by strength; also with R2.6."""
 
 SMALL_JOKER_SLOT, BIG_JOKER_SLOT = 52, 53
 PROVISIONAL_LEVEL_SLOTS = (51, 48, 49, 50)
-"""The level cards S H C D in provisional order: right under the jokers at every level, with or without R2.6."""
+"""The level cards S H C D in provisional order: directly below the jokers at every level, also with R2.6."""
 JOKERS = BIT[SMALL_JOKER_SLOT] | BIT[BIG_JOKER_SLOT]
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Tables of one width of trumps, indexed by the level of the hand (and trump suit, and slot)."""
+    """Lookup tables of the card order for one ``mixed_trump_rank``, indexed by level (and trump suit, and slot)."""
 
     face_of_slot: npt.NDArray[np.uint8]  # [level, trump, 54]
     slot_of_face: npt.NDArray[np.uint8]  # [level, trump, 54]
-    face_of_place: npt.NDArray[
-        np.intp
-    ]  # [level, trump, 64] the same up to a word's width, for gathers; any face beyond
-    suit_mask: Words  # [level, 4] the slots of each led suit
+    # [level, trump, 64] face_of_slot, padded to a word's width with arbitrary faces, for gathers
+    face_of_place: npt.NDArray[np.intp]
+    suit_mask: Words  # [level, 4] slots of each led suit
     suit_of_slot: npt.NDArray[np.int8]  # [level, 54] led suit of each slot
     strength: npt.NDArray[np.uint8]  # [level, 54] equal for cards of equal strength (R2.5)
     points: npt.NDArray[np.uint8]  # [level, 54]
     fives: Words  # [level] slots worth 5
     tens: Words  # [level] slots worth 10
     point_cards: Words  # [level] both
-    level_cards: Words  # [level] the four level cards
-    ordinary_trumps: Words  # [level] cards of the trump suit but 2 and level card (R6.6)
+    level_cards: Words  # [level] slots of the four level cards
+    ordinary_trumps: Words  # [level] cards of the trump suit without 2 and level card (R6.6)
     permanent_trumps: Words  # [level] jokers, 2s, mixed trumps (R2.2, R2.6)
-    rising: Words  # [level, NUM_RANKS] groups of equals for tribute and pick-up, smallest first (R5.1, R6.5)
+    rising: Words  # [level, NUM_RANKS] groups of equal cards for tribute and pick-up, smallest first (R5.1, R6.5)
 
     def key(self, level: npt.NDArray[np.int8], slot: npt.NDArray[Any]) -> npt.NDArray[np.int16]:
-        """Where the entry of (level, slot) lies in the tables over both, for their ``take``."""
+        """Return the flat index of (level, slot) in tables ``[level, 54]``, for ``take``."""
         return np.asarray(np.multiply(level, NUM_FACES, dtype=np.int16) + slot, np.int16)
 
     def value(self, level: npt.NDArray[np.int8], held: Words) -> npt.NDArray[np.int16]:
-        """R1.4: the points of the cards ``uint64[D, n]`` of hands at these levels, ``int16[n]``."""
+        """Count the points (R1.4) of cards ``uint64[D, n]`` at these levels, ``int16[n]``."""
         return np.asarray(5 * count(held & self.fives.take(level)) + 10 * count(held & self.tens.take(level)), np.int16)
 
 
 def _groups(level: int, trump: int, mixed: int | None) -> tuple[list[list[int]], list[list[int]]]:
-    """The faces in order, weakest group first; cards of one group are equal: (side suits, trumps)."""
-    # R2.6: where the mixed rank is the level, the class is absent.
+    """List the groups of equal faces, weakest first: (side suits, trumps)."""
+    # R2.6: if the mixed rank is the level, there are no mixed trumps.
     classes = [LOWEST_RANK, *([mixed] if mixed not in (None, level) else []), level]
     plain = [rank for rank in range(LOWEST_RANK, ACE + 1) if rank not in classes]
     others = [suit for suit in range(4) if suit != trump]
@@ -87,7 +86,7 @@ def _groups(level: int, trump: int, mixed: int | None) -> tuple[list[list[int]],
 
 @cache
 def layout(mixed_trump_rank: int | None = None) -> Layout:
-    """The tables for rules with this ``mixed_trump_rank`` (R2.6; None is the standard order)."""
+    """Return the tables for rules with this ``mixed_trump_rank`` (R2.6; None is the standard order)."""
     shape = (NUM_LEVELS, NUM_FACES)
     out = Layout(
         face_of_slot=np.zeros((NUM_LEVELS, 4, NUM_FACES), np.uint8),
@@ -117,7 +116,7 @@ def _fill(out: Layout, level: int, mixed: int | None) -> None:
         out.face_of_slot[level, trump] = faces
         out.slot_of_face[level, trump, faces] = np.arange(NUM_FACES)
         out.face_of_place[level, trump, :NUM_FACES] = faces
-    # What follows is the same for every trump suit: the last one's faces serve.
+    # The remaining tables do not depend on the trump suit; they are computed from the last one.
     width = len(sides) // 3
     slot = 0
     for group in sides + trumps:
@@ -146,19 +145,19 @@ def provisional(trump: Any) -> Any:
 
 
 def to_slots(table: Layout, level: int, trump: int, faces: list[int]) -> list[int]:
-    """The slots of some faces in one hand's order."""
+    """Convert faces to slots."""
     return [int(s) for s in table.slot_of_face[level, trump, faces]]
 
 
 def to_faces(table: Layout, level: int, trump: int, slots: list[int]) -> list[int]:
-    """The faces of some slots in one hand's order."""
+    """Convert slots to faces."""
     return [int(f) for f in table.face_of_slot[level, trump, slots]]
 
 
 def relabel(
     table: Layout, words: Words, level: npt.NDArray[np.int8], trump: npt.NDArray[np.int8], old: int = PROVISIONAL_TRUMP
 ) -> Words:
-    """Words ``uint64[n, k]`` moved from the order of trump suit ``old`` to that of ``trump[n]``, at ``level[n]``."""
-    source = table.slot_of_face[level, old]  # [n, 54]: where each face was
+    """Convert words ``uint64[n, k]`` at ``level[n]`` from the slots of trump suit ``old`` to those of ``trump[n]``."""
+    source = table.slot_of_face[level, old]  # [n, 54]: old slot of each face
     source = np.take_along_axis(source, table.face_of_slot[level, trump].astype(np.intp), axis=1)
     return pack(np.take_along_axis(unpack(words), source[:, None, :].astype(np.intp), axis=2))

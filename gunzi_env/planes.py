@@ -1,10 +1,10 @@
-"""Multisets of cards as bit planes; every bit trick of the package lives here.
+"""Multisets of cards as bit planes, and the bit operations on them.
 
-A multiset of cards is ``uint64[D, ...]``, D being the number of decks: plane d has the bit of slot s
-set iff at least d + 1 copies of s are held. So plane 0 is the set of slots held, plane 1 the pairs,
-and a hand's size is the number of bits in all planes together.
+A multiset of cards is ``uint64[D, ...]`` with D decks. Bit s of plane d is set iff the multiset has at least d + 1
+copies of slot s. Plane 0 is thus the set of slots, plane 1 the set of pairs, and the size of the multiset is the number
+of bits in all planes.
 
-Words and shifts are ``uint64`` throughout: ``uint64`` mixed with ``int64`` silently becomes ``float64``.
+All words and shift amounts are ``uint64``, because NumPy converts mixed ``uint64`` and ``int64`` to ``float64``.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ ZERO, ONE = U64(0), U64(1)
 FULL = U64((1 << NUM_SLOTS) - 1)
 
 BIT: Words = ONE << np.arange(64, dtype=U64)
-"""``uint64[64]``: the word with bit s alone."""
+"""``uint64[64]``: the word with only bit s."""
 
 BELOW: Words = BIT - ONE
-"""``uint64[64]``: the word with every bit under s."""
+"""``uint64[64]``: the word with every bit below s."""
 
 _BELOW_OR_AT: Words = BELOW | BIT
 
-_FEW = 8
-"""Rows up to which it is quicker to make flags of all bits and take those wanted than to join the words first."""
+_FEW_ROWS = 8
+"""Up to this many rows, unpacking all bits and selecting from them is faster than concatenating the words first."""
 
 
 def where(flags: npt.NDArray[np.bool_]) -> Words:
-    """All bits where the flag is set, none elsewhere. To choose by such a word costs no branch, unlike ``np.where``."""
+    """Return words with all bits set where the flag is true and none elsewhere: masks for branch-free selection."""
     mask: Words = np.negative(flags.astype(U64))
     return mask
 
 
 def bits(word: Words) -> npt.NDArray[np.uint8]:
-    """How many bits each word has, ``uint8`` of the same shape."""
+    """Count the bits of each word, ``uint8`` of the same shape."""
     return np.bitwise_count(word)
 
 
 def count(planes: Words) -> npt.NDArray[np.int16]:
-    """How many cards each multiset has: ``uint64[D, ...]`` to ``int16[...]``."""
-    total = np.bitwise_count(planes[0])  # at most 216 cards: a byte is enough
+    """Count the cards of each multiset: ``uint64[D, ...]`` to ``int16[...]``."""
+    total = np.bitwise_count(planes[0])  # at most 216 cards: uint8 suffices
     for plane in planes[1:]:
         total = total + np.bitwise_count(plane)
     number: npt.NDArray[np.int16] = total.astype(np.int16)
@@ -56,29 +56,29 @@ def count(planes: Words) -> npt.NDArray[np.int16]:
 
 
 def at_or_below(slot: Ints) -> Words:
-    """Words with the bits 0..slot; slots 0..63, any integer dtype."""
+    """Return words with the bits 0..slot; slots 0..63, any integer dtype."""
     return _BELOW_OR_AT[slot]
 
 
 def single(word: Words) -> npt.NDArray[np.uint8]:
-    """The place of the bit in words that have exactly one."""
+    """Return the index of the only bit of each word."""
     return bits(word - ONE)
 
 
 def lowest(word: Words) -> npt.NDArray[np.uint8]:
-    """The lowest bit's place; 64 for an empty word."""
+    """Return the index of the lowest bit of each word; 64 for an empty word."""
     return bits(~word & (word - ONE))
 
 
 def drop_lowest(word: Words, k: Ints, most: int) -> Words:
-    """Each word without its ``k`` lowest bits, ``k <= most``."""
+    """Clear the ``k`` lowest bits of each word, ``k <= most``."""
     for i in range(most):
         word = word & (word - ONE | where(k <= i))
     return word
 
 
 def select(word: Words, k: Ints) -> npt.NDArray[np.uint8]:
-    """The place of the bit number ``k`` (from 0, lowest first) of each word; k must be below the word's bit count."""
+    """Return the index of bit number ``k`` (from 0, lowest first) of each word; k must be below the bit count."""
     word = word.copy()
     rank = k.astype(np.uint8)
     place = np.zeros(word.shape, np.uint8)
@@ -92,7 +92,7 @@ def select(word: Words, k: Ints) -> npt.NDArray[np.uint8]:
 
 
 def add(a: Words, b: Words) -> Words:
-    """The union of two multisets, ``uint64[D, ...]``; no face may pass D copies."""
+    """Add two multisets ``uint64[D, ...]``; no slot may exceed D copies."""
     depth = len(a)
     out = a | b
     for d in range(1, depth):
@@ -102,19 +102,19 @@ def add(a: Words, b: Words) -> Words:
 
 
 def minus(a: Words, b: Words) -> Words:
-    """What is left of ``a`` without ``b``, never below none: ``uint64[D, ...]``."""
+    """Subtract multiset ``b`` from ``a``, copies at least 0: ``uint64[D, ...]``."""
     depth = len(a)
-    fewer = ~b  # than j + 1 copies
+    fewer = ~b  # plane j: fewer than j + 1 copies
     out: Words = a & fewer[0]
     for d in range(depth - 1):
         for j in range(1, depth - d):
             out[d] |= a[d + j] & fewer[j]
-    # a >= d + 1 + j and b <= j for some j; the j = 0 term is the start value, b == 0.
+    # a - b >= d + 1 iff a >= d + 1 + j and b <= j for some j; the initial value is the term j = 0.
     return out
 
 
 def copies(slot: Ints, number: Ints, depth: int) -> Words:
-    """``number`` copies of ``slot`` as planes ``uint64[depth, ...]``."""
+    """Return ``number`` copies of ``slot`` as planes ``uint64[depth, ...]``."""
     out = np.empty((depth, *np.shape(slot)), U64)
     bit = BIT[slot]
     for d in range(depth):
@@ -123,7 +123,7 @@ def copies(slot: Ints, number: Ints, depth: int) -> Words:
 
 
 def kth_smallest(planes: Words, k: Ints) -> npt.NDArray[np.uint8]:
-    """The slot of card number ``k`` (from 1, weakest first) of each multiset; k must not pass its size."""
+    """Return the slot of card number ``k`` (from 1, lowest slot first) of each multiset; k is at most its size."""
     rank = k.astype(np.int16)
     low = np.zeros(planes.shape[1:], np.uint8)
     word = planes.copy()
@@ -137,15 +137,18 @@ def kth_smallest(planes: Words, k: Ints) -> npt.NDArray[np.uint8]:
 
 
 def unpack(words: Words) -> npt.NDArray[np.bool_]:
-    """``uint64[...]`` to ``bool[..., 54]``, bit s to column s."""
+    """Unpack ``uint64[...]`` to ``bool[..., 54]``, bit s to column s."""
     flat = np.ascontiguousarray(words).view(np.uint8).reshape(*words.shape, 8)
     return np.unpackbits(flat, axis=-1, bitorder="little")[..., :NUM_SLOTS].view(np.bool_)
 
 
 @cache
-def _joints(widths: tuple[int, ...]) -> tuple[Words, Words, tuple[npt.NDArray[np.intp], ...]]:
-    """How words of these widths are joined: by how much each is shifted up, and down for what goes over into the next
-    word; then, by joined word, which of the shifted words make it up. Row ``len(widths)`` has nothing."""
+def _concat_plan(widths: tuple[int, ...]) -> tuple[Words, Words, tuple[npt.NDArray[np.intp], ...]]:
+    """Plan the concatenation of words of these widths.
+
+    Returns the left shift of each word, its right shift (less one) for the bits that overflow into the next word, and
+    for each concatenated word the indices of its three shifted parts; index ``len(widths)`` is an empty part.
+    """
     ends = np.cumsum(widths)
     starts = ends - widths
     up = (starts % 64).astype(U64)[:, None]
@@ -153,25 +156,27 @@ def _joints(widths: tuple[int, ...]) -> tuple[Words, Words, tuple[npt.NDArray[np
     parts = np.full((3, number), empty)
     for k, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         first, last = start // 64, (end - 1) // 64
-        parts[0 if parts[0, first] == empty else 1, first] = k  # two at most begin in a word
+        parts[0 if parts[0, first] == empty else 1, first] = k  # at most two parts begin in a word
         if last > first:
             parts[2, last] = k
     return up, U64(63) - up, tuple(parts)
 
 
 @cache
-def _places(widths: tuple[int, ...]) -> npt.NDArray[np.intp]:
-    """Where the lower bits of words of these widths are among all their bits."""
+def _bit_positions(widths: tuple[int, ...]) -> npt.NDArray[np.intp]:
+    """Return the bit positions of the low ``widths`` bits of consecutive words."""
     return np.concatenate([64 * k + np.arange(width) for k, width in enumerate(widths)])
 
 
 def flags(words: Words, widths: tuple[int, ...]) -> npt.NDArray[np.uint8]:
-    """The lower bits of each word ``uint64[k, B]``, as many as ``widths`` say, one after the other: zeros and ones
-    ``uint8[B, sum(widths)]``. The bits above must be 0; words but the last are 33 to 64 bits wide."""
-    if words.shape[1] <= _FEW:
+    """Unpack the low ``widths`` bits of words ``uint64[k, B]`` side by side: zeros and ones ``uint8[B, sum(widths)]``.
+
+    All higher bits must be 0. Every width but the last must be within 33..64.
+    """
+    if words.shape[1] <= _FEW_ROWS:
         octets = words.T.astype("<u8", order="C").view(np.uint8)
-        return np.unpackbits(octets, axis=1, bitorder="little").take(_places(widths), axis=1)
-    up, down, (first, second, over) = _joints(widths)
+        return np.unpackbits(octets, axis=1, bitorder="little").take(_bit_positions(widths), axis=1)
+    up, down, (first, second, over) = _concat_plan(widths)
     shifted = np.empty((len(widths) + 1, words.shape[1]), U64)
     shifted[-1] = 0
     np.left_shift(words, up, out=shifted[:-1])
@@ -185,7 +190,7 @@ def flags(words: Words, widths: tuple[int, ...]) -> npt.NDArray[np.uint8]:
 
 
 def pack(flags: npt.NDArray[np.bool_] | npt.NDArray[np.uint8]) -> Words:
-    """Flags ``[..., k]`` (true where not 0), k at most 64, to ``uint64[...]``; the opposite of :func:`unpack`."""
+    """Pack flags ``[..., k]`` (nonzero is true), k at most 64, to ``uint64[...]``; the inverse of :func:`unpack`."""
     shape = flags.shape[:-1]
     padded = flags
     if flags.shape[-1] < 64:
@@ -196,24 +201,24 @@ def pack(flags: npt.NDArray[np.bool_] | npt.NDArray[np.uint8]) -> Words:
 
 
 def from_counts(counts: Ints, depth: int) -> Words:
-    """``counts[..., 54]`` (copies of each slot) to planes ``uint64[depth, ...]``."""
+    """Convert ``counts[..., 54]`` (copies of each slot) to planes ``uint64[depth, ...]``."""
     return np.stack([pack(counts > d) for d in range(depth)])
 
 
 def to_counts(planes: Words) -> npt.NDArray[np.uint8]:
-    """Planes ``uint64[D, ...]`` to ``uint8[..., 54]`` copies of each slot."""
+    """Convert planes ``uint64[D, ...]`` to copies of each slot ``uint8[..., 54]``."""
     counts: npt.NDArray[np.uint8] = unpack(planes).sum(axis=0, dtype=np.uint8)
     return counts
 
 
 def put_planes(rows: Words, at: Ints, planes: Words) -> None:
-    """``rows[d, at] = planes[d]`` plane by plane, which is several times as fast."""
+    """Assign ``rows[:, at] = planes`` plane by plane, which is several times as fast."""
     for d in range(len(rows)):
         rows[d][at] = planes[d]
 
 
 def thermometer(copy_words: Words) -> Words:
-    """Planes of a multiset from one word per copy, ``uint64[D, ...]``: bit s of word k says whether copy k is in it."""
+    """Convert one word per copy to planes, ``uint64[D, ...]``; bit s of word k stands for copy k of slot s."""
     out = np.zeros_like(copy_words)
     for k, word in enumerate(copy_words):
         for d in range(k, 0, -1):

@@ -1,4 +1,4 @@
-"""Records: a game as text that is written, read and played again.
+"""Records: games as text, with writing, parsing and replay.
 
 ::
 
@@ -6,12 +6,12 @@
     rules dalian 6f0c4a0b9d1e2f33          a preset, or custom and the options as JSON, and the rules' digest
     players greedy, greedy, uniform, uniform
     hand 0 3-3 - 0                         number, levels of the teams, dealer (- in a match's first hand), blood owed
-    key 7 0 0 0                            seed, table, match and hand that redeals come from (R4.8)
+    key 7 0 0 0                            seed, table, match and hand, the source of redeals (R4.8)
     deal SA H9 ...                         every card in dealing order
-    0 show                                 seat and action, one decision a line
+    0 show                                 seat and action, one decision per line
     result 125 dug 0-2                     S, dug or guard, levels gained by the teams
 
-Blank lines and lines that begin with ``#`` are skipped. What the rules refuse is refused on replay.
+Blank lines and lines that begin with ``#`` are skipped. Replay raises an error for illegal actions.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ from gunzi_env.rules import Rules, RulesError
 from gunzi_env.tables import NOBODY, Phase, Tables
 
 MAGIC = "gunzi record 1"
-"""The first line; its number is that of the format."""
+"""The first line, with the version of the format."""
 _ONE = np.zeros(1, np.intp)
 _MAX_LENGTH = 4_000_000
-"""Characters; a match of 50 hands has about 300,000."""
+"""Maximum number of characters; a match of 50 hands has about 300,000."""
 _MAX_KEY = 2**64
 
 
 class RecordError(ValueError):
-    """A record that cannot be read or played; the message names the line."""
+    """A record that cannot be parsed or replayed; the message names the line or ply."""
 
     exit_code = 3
 
 
 @dataclass
 class HandRecord:
-    """One hand: the state it started from, its cards, and every decision as (seat, action in words)."""
+    """One hand: its start state, its cards, and all decisions as (seat, action as text)."""
 
     levels: tuple[int, int]
     dealer: int
     """-1 in the first hand of a match (R4.2)."""
     blood: int
     key: tuple[int, int, int, int]
-    """Seed, table, match and hand: what redeals come from."""
+    """Seed, table, match and hand, the source of redeals (R4.8)."""
     deck: list[int]
     """Faces in dealing order."""
     moves: list[tuple[int, str]] = field(default_factory=list)
@@ -63,7 +63,7 @@ class HandRecord:
 
 @dataclass
 class Record:
-    """A game: rules, who played, and its hands."""
+    """A game: rules, names of the players by seat, and hands."""
 
     rules: Rules
     players: tuple[str, ...] = ()
@@ -71,10 +71,10 @@ class Record:
 
 
 def begin(t: Tables, n: int = 0, draw: npt.NDArray[np.uint8] | None = None) -> HandRecord:
-    """The record of a hand just dealt at table ``n``.
+    """Begin the record of the hand just dealt at table ``n``.
 
-    ``draw[1, D, 54]`` is the prescribed first deal, where :func:`gunzi_env.engine.begin_hand` was given one: a hand
-    that was dealt again (R4.8) before its first decision no longer has it.
+    ``draw[1, D, 54]`` is the first deal if it was prescribed to :func:`gunzi_env.engine.begin_hand`. The table has
+    lost it after a redeal (R4.8).
     """
     here = t.select(np.array([n]))
     if draw is not None:
@@ -92,28 +92,28 @@ def begin(t: Tables, n: int = 0, draw: npt.NDArray[np.uint8] | None = None) -> H
 
 
 def name_action(t: Tables, action: int, n: int = 0) -> str:
-    """An action of table ``n`` in words."""
+    """Format an action at table ``n`` as text."""
     return t.actions.name(action, int(t.level[n]), t.trump_or_provisional(n))
 
 
 def parse_action(t: Tables, text: str, n: int = 0) -> int:
-    """The opposite of :func:`name_action`; ``ValueError`` names what is wrong."""
+    """Parse an action, the inverse of :func:`name_action`; ``ValueError`` quotes the bad part."""
     return t.actions.parse(text, int(t.level[n]), t.trump_or_provisional(n))
 
 
 def note(hand: HandRecord, t: Tables, action: int, n: int = 0) -> None:
-    """Write down a decision that is about to be carried out at table ``n``."""
+    """Append an action to the record, before it is applied at table ``n``."""
     hand.moves.append((int(t.seat[n]), name_action(t, action, n)))
 
 
 def result_text(t: Tables, n: int = 0) -> str:
-    """The result of a finished hand in a record's words."""
+    """Format the result of the finished hand at table ``n``."""
     gain = f"{t.gain[n, 0]}-{t.gain[n, 1]}"
     return f"{t.score[n]} {'dug' if t.dug[n] else 'guard'} {gain}"
 
 
 def write(record: Record) -> str:
-    """A record as text."""
+    """Format a record as text."""
     rules = record.rules
     name = rules.name if rules.name != "custom" else "custom " + json.dumps(rules.as_dict(), sort_keys=True)
     lines = [MAGIC, f"rules {name} {rules.digest}"]
@@ -130,24 +130,24 @@ def write(record: Record) -> str:
 
 
 def _one_line(text: str) -> str:
-    """A name that cannot break the format: printable, without separators."""
+    """Replace unprintable characters and separators in a name."""
     return "".join(c if c.isprintable() and c != "," else "?" for c in text) or "?"
 
 
 def parse(text: str) -> Record:
-    """The record of a text; :class:`RecordError` names the first bad line. Actions are checked by :func:`replay`."""
+    """Parse a record; :class:`RecordError` names the first bad line. :func:`replay` checks the actions."""
     if not isinstance(text, str):
         raise RecordError(f"a record is text, not {type(text).__name__}")
     text = text.removeprefix("\ufeff")
     if len(text) > _MAX_LENGTH:
-        raise RecordError(f"the record has {len(text)} characters, at most {_MAX_LENGTH} are read")
+        raise RecordError(f"the record has {len(text)} characters: the maximum is {_MAX_LENGTH}")
     lines = [
         (number, line.strip())
         for number, line in enumerate(text.split("\n"), start=1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines or lines[0][1] != MAGIC:
-        raise RecordError(f"no record: the first line must be {MAGIC!r}")
+        raise RecordError(f"not a record: the first line must be {MAGIC!r}")
     record: Record | None = None
     for number, line in lines[1:]:
         try:
@@ -163,7 +163,7 @@ def parse(text: str) -> Record:
         except ValueError as error:
             raise RecordError(f"line {number}: {error}") from None
     if record is None:
-        raise RecordError("no record: the rules are missing")
+        raise RecordError("not a record: the rules are missing")
     return record
 
 
@@ -173,14 +173,14 @@ def _parse_rules(rest: str) -> Rules:
         try:
             values = json.loads(name[len("custom ") :])
         except json.JSONDecodeError as error:
-            raise ValueError(f"rules are no JSON: {error}") from None
+            raise ValueError(f"rules are not valid JSON: {error}") from None
         if not isinstance(values, dict):
-            raise ValueError("rules are no JSON object")
+            raise ValueError("rules are not a JSON object")
         rules = Rules.from_dict(values)
     else:
         rules = Rules.preset(name)
     if rules.digest != digest:
-        raise RulesError(f"the rules {name!r} have changed since: their digest is {rules.digest}, not {digest!r}")
+        raise RulesError(f"the rules {name!r} have changed since then: their digest is {rules.digest}, not {digest!r}")
     return rules
 
 
@@ -207,7 +207,7 @@ def _parse_line(record: Record, word: str, rest: str) -> None:
     elif word in ("0", "1", "2", "3") and not hand.result:
         hand.moves.append((int(word), rest))
     else:
-        raise ValueError(f"{word!r} is no keyword here and no seat")
+        raise ValueError(f"{word!r} is neither a keyword nor a seat here")
 
 
 def _parse_hand(rest: str) -> HandRecord:
@@ -224,12 +224,12 @@ def _parse_hand(rest: str) -> HandRecord:
 
 def _whole(text: str, bound: int) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 20 and int(text) < bound):
-        raise ValueError(f"{text[:40]!r} is no whole number below {bound}")
+        raise ValueError(f"{text[:40]!r} is not a whole number below {bound}")
     return int(text)
 
 
 def start(rules: Rules, hand: HandRecord) -> Tables:
-    """One table at the first decision of a recorded hand; :class:`RecordError` if it could not begin so."""
+    """Return a table at the first decision of a recorded hand; :class:`RecordError` on an invalid start state."""
     t = Tables(rules, 1)
     if not hand.deck:
         raise RecordError("the hand has no deal")
@@ -251,9 +251,9 @@ def start(rules: Rules, hand: HandRecord) -> Tables:
 
 
 def replay_hand(rules: Rules, hand: HandRecord) -> Iterator[tuple[Tables, str]]:
-    """Play a recorded hand again: the table before each decision with the decision, at last the table and ``""``.
+    """Replay a recorded hand: yield the table before each action with the action, and at the end with ``""``.
 
-    The same table is yielded and advanced each time; :class:`RecordError` names the ply that the rules refuse.
+    The same table is yielded each time. :class:`RecordError` names the ply of an illegal action.
     """
     t = start(rules, hand)
     for ply, (seat, text) in enumerate(hand.moves):
@@ -267,12 +267,12 @@ def replay_hand(rules: Rules, hand: HandRecord) -> Iterator[tuple[Tables, str]]:
         except ValueError as error:
             raise RecordError(f"ply {ply}: {error}") from None
     if hand.result and hand.result != (result_text(t) if t.phase[0] == Phase.OVER else ""):
-        raise RecordError(f"the hand is recorded as {hand.result!r}, played again it is not")
+        raise RecordError(f"the recorded result {hand.result!r} differs from that of the replay")
     yield t, ""
 
 
 def replay(record: Record | str) -> Tables:
-    """Play a whole record (or its text) again; the table as it stands after the last decision of the last hand."""
+    """Replay a record or its text; return the table after the last action of the last hand."""
     record = parse(record) if isinstance(record, str) else record
     if not record.hands:
         raise RecordError("the record has no hands")
@@ -285,23 +285,23 @@ def replay(record: Record | str) -> Tables:
 
 
 class Recorder:
-    """Keeps the record of the games at one table."""
+    """Records the hands of one table."""
 
     def __init__(self, rules: Rules, players: Sequence[str] = ()) -> None:
         self.record = Record(rules, tuple(players))
 
     def begin(self, t: Tables, n: int = 0, draw: npt.NDArray[np.uint8] | None = None) -> None:
-        """A hand was dealt at table ``n``, from the prescribed first deal ``draw[1, D, 54]`` if there was one."""
+        """Begin a hand that was just dealt at table ``n``; ``draw``: see :func:`begin`."""
         self.record.hands.append(begin(t, n, draw))
 
     def note(self, t: Tables, action: int, n: int = 0) -> None:
-        """A decision is about to be carried out."""
+        """Append an action before it is applied."""
         note(self.record.hands[-1], t, action, n)
 
     def end(self, t: Tables, n: int = 0) -> None:
-        """The hand is over."""
+        """Store the result of the finished hand."""
         self.record.hands[-1].result = result_text(t, n)
 
     def text(self) -> str:
-        """What was recorded so far."""
+        """Return the record so far as text."""
         return write(self.record)

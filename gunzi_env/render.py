@@ -1,4 +1,4 @@
-"""A table drawn in text, as one seat may see it or with all cards open."""
+"""Text rendering of a table, from the view of one seat or with all cards open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _JOKERS = {"LJ": "lj", "BJ": "BJ"}
 
 
 def card_text(face: int, *, color: bool = False) -> str:
-    """A card as people read it.
+    """Format a card with its suit symbol.
 
     >>> card_text(21), card_text(53)
     ('♥T', 'BJ')
@@ -30,7 +30,7 @@ def card_text(face: int, *, color: bool = False) -> str:
 
 
 def cards_line(t: Tables, words: Words, n: int, *, color: bool = False) -> str:
-    """The cards of planes ``uint64[D]`` at table ``n``, suit by suit, trumps first, high cards first."""
+    """Format the cards of planes ``uint64[D]`` at table ``n`` by suit, trumps first, high cards first."""
     counts = planes.to_counts(words)
     level, trump = int(t.level[n]), t.trump_or_provisional(n)
     blocks = []
@@ -45,7 +45,7 @@ def cards_line(t: Tables, words: Words, n: int, *, color: bool = False) -> str:
 
 
 def ansi(t: Tables, n: int = 0, *, seat: int | None = None, color: bool = False) -> str:
-    """Table ``n`` in text: with all cards for ``seat=None``, else what that seat may know."""
+    """Render table ``n``: with all cards for ``seat=None``, else with the information of that seat."""
     lines = [_headline(t, n)]
     for s in range(4):
         lines.append(_seat_line(t, n, s, seat, color))
@@ -87,7 +87,7 @@ def _seat_line(t: Tables, n: int, s: int, viewer: int | None, color: bool) -> st
     mark = ">" if s == t.seat[n] and t.phase[n] != Phase.OVER and viewer in (None, s) else " "
     if viewer is None or viewer == s:
         return f"{mark}{s}{role} {cards_line(t, hand, n, color=color)}"
-    # How many cards a seat has set aside in a half-made choice is not public: those it held when the trick began are.
+    # The size at the beginning of the trick is public, the number of cards set aside during a choice is not.
     around = np.array([viewer], np.int8)
     view = observe.view(t, np.array([n]), around)
     known = view.known[:, 0, (s - viewer) & 3]
@@ -96,21 +96,21 @@ def _seat_line(t: Tables, n: int, s: int, viewer: int | None, color: bool) -> st
 
 
 def _public_size(t: Tables, n: int, s: int) -> int:
-    """How many cards everybody knows a seat to hold."""
+    """Return the publicly known number of cards of a seat."""
     held = int(t.held[n])
     if t.phase[n] == Phase.OVER:
         return 0
     if t.phase[n] <= Phase.BID:
         drawn = int(t.drawn[n])
-        # Once all is dealt, a hand of a position may be shorter than those of the rules.
+        # After the deal, hands of a position may be shorter than those of the rules.
         return held if drawn == t.rules.num_dealt else sum((int(t.first[n]) + k) % 4 == s for k in range(drawn))
-    # Cards of a half-made choice are counted where they come from: all that is still to be named and all that is.
+    # During a choice, named cards and cards still to be named count where they come from.
     choosing = int(t.need[n] + planes.count(t.planes[:, n, PENDING]))
-    if t.phase[n] == Phase.RETURN:  # R5.4: what was given is not given back yet
+    if t.phase[n] == Phase.RETURN:  # R5.4: given, not yet returned
         return held + int(planes.count(t.tribute[:, n])) * (int(s == t.receiver[n]) - int(s == t.giver[n]))
-    if t.phase[n] == Phase.BURY:  # R6.2: the dealer has the kitty in hand
+    if t.phase[n] == Phase.BURY:  # R6.2: the kitty is in the dealer's hand
         return held + choosing * int(s == t.dealer[n])
-    if t.phase[n] == Phase.PICKUP:  # R6.5: for the jokers that he put in
+    if t.phase[n] == Phase.PICKUP:  # R6.5: to be picked up for the jokers put in
         return held - choosing * int(s == t.seat[n])
     return held - int(planes.count(t.trick[:, n, s])) if t.phase[n] >= Phase.LEAD else held
 
@@ -139,7 +139,7 @@ def _trick_line(t: Tables, n: int, color: bool) -> str:
 
 
 def result_line(t: Tables, n: int) -> str:
-    """What a finished hand came to, in one line."""
+    """Format the result of a finished hand in one line."""
     side = "attackers" if t.score[n] >= t.rules.take else "dealers"
     how = "dug" if t.dug[n] else "guarded"
     gain = ", ".join(f"team {team} +{t.gain[n, team]}" for team in range(2) if t.gain[n, team]) or "no levels"

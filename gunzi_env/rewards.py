@@ -1,4 +1,4 @@
-"""The worth of a finished hand to the teams: the rewards that environments pay."""
+"""Rewards for finished hands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rewards = npt.NDArray[np.float32]
 
 
 def check_episode(episode: str, reward: str | None, rules: Rules) -> Reward:
-    """The reward to use: ``levels`` for hands, ``match`` for matches if none is named; ``ValueError`` on a bad one."""
+    """Validate the arguments and return the reward, by default ``levels`` for hands and ``match`` for matches."""
     if episode not in get_args(Episode):
         raise ValueError(f"unknown episode {episode!r}: use one of {', '.join(get_args(Episode))}")
     if reward is None:
@@ -27,16 +27,16 @@ def check_episode(episode: str, reward: str | None, rules: Rules) -> Reward:
     if reward == "match" and episode == "hand":
         raise ValueError("reward 'match' needs episode 'match': a single hand has no match to win")
     if reward == "equity":
-        equity.table(rules)  # that there is none is to be said now, not at the end of the first hand
+        equity.table(rules)  # fail now if there is no table, not at the end of the first hand
     return reward  # type: ignore[return-value]  # checked above
 
 
 def team_rewards(t: Tables, g: Index, reward: Reward, deal_value: float) -> Rewards:
-    """Team {0, 2}'s reward for finished hands, ``float32[n]``; the other team gets its negative.
+    """Compute the reward of team {0, 2} for finished hands, ``float32[n]``; the other team gets its negative.
 
-    ``levels``: levels gained less those lost (before R9.2), and ``deal_value`` to the side that deals next.
-    ``points``: (S - take) / take for the attackers, at most 1. ``match``: 1 for a match won, -1 for one lost.
-    ``equity``: by how much the hand changed the chance to win the match, see :func:`gunzi_env.published.equity.gained`.
+    ``levels``: levels gained minus the opponents' (before R9.2), plus ``deal_value`` for the side that deals next.
+    ``points``: (S - take) / take for the attackers, clipped to -1..1. ``match``: 1 for a match won, -1 for one lost.
+    ``equity``: the change in match-winning probability, see :func:`gunzi_env.published.equity.gained`.
     """
     if reward == "equity":
         return equity.gained(t, g).astype(np.float32)

@@ -1,8 +1,8 @@
-"""Questions to the rules in text, answered by the engine's own code.
+"""Queries of the rules in text form, answered by the engine's own code.
 
 Cards are written as in :mod:`gunzi_env.cards`; ``rules`` is a preset's name, the path of a TOML file or a
-:class:`Rules`; ``level`` is a number or text such as ``"T"``; ``trump`` a suit letter. Bad text raises
-``ValueError`` naming the token.
+:class:`Rules`; ``level`` is a number or text such as ``"T"``; ``trump`` is a suit letter. Invalid text raises
+``ValueError``, which quotes the bad token.
 
 >>> legal_plays("dalian", 3, "S", "H9 H9 HT D4", lead="HK HK")
 ['H9 H9', 'H9 HT']
@@ -36,24 +36,24 @@ ONE_TABLE = np.zeros(1, np.intp)
 
 @dataclass(frozen=True)
 class HandResult:
-    """What a hand is worth (R9)."""
+    """The result of a hand (R9)."""
 
     winner: str
     """"dealers" or "attackers", by S against ``take``."""
     gain: tuple[int, int]
     """Levels gained before R9.2 by the teams {0, 2} and {1, 3}."""
     levels: tuple[int, int]
-    """After R9.2; void once the match has ended."""
+    """Levels after R9.2; meaningless if the match has ended."""
     next_dealer: int | None
-    """None once the match has ended."""
+    """Seat; None if the match has ended."""
     blood: int | None
-    """Owed in the next hand; None once the match has ended."""
+    """Cards owed in the next hand; None if the match has ended."""
     match_winner: int | None
-    """Team 0 or 1; None while the match goes on."""
+    """Team 0 or 1; None if the match continues."""
 
 
 def _table(rules: Source, level: int | str, trump: str) -> Tables:
-    """One empty table of this order."""
+    """Make an empty table with this level and trump suit."""
     table = Tables(load_rules(rules), 1)
     table.level[0] = parse_level(table.rules, level)
     table.trump[0] = parse_suit(trump)
@@ -61,7 +61,7 @@ def _table(rules: Source, level: int | str, trump: str) -> Tables:
 
 
 def parse_level(rules: Rules, level: int | str) -> int:
-    """A level of these rules; ``ValueError`` names another."""
+    """Parse a level; ``ValueError`` if it is outside those of the rules."""
     rank = parse_rank(level)
     if not rules.first_level <= rank <= rules.last_level:
         raise ValueError(f"level {level!r} is outside {rules.first_level}..{rules.last_level}")
@@ -69,7 +69,7 @@ def parse_level(rules: Rules, level: int | str) -> int:
 
 
 def cards_planes(t: Tables, text: str) -> Words:
-    """A text's cards as planes ``uint64[D, 1]`` in the order of table 0."""
+    """Parse cards to planes ``uint64[D, 1]`` in the order of table 0."""
     faces = parse_hand(text, t.rules.decks)
     counts = np.zeros((1, NUM_SLOTS), int)
     np.add.at(counts[0], order.to_slots(t.layout, int(t.level[0]), int(t.trump[0]), faces), 1)
@@ -77,18 +77,18 @@ def cards_planes(t: Tables, text: str) -> Words:
 
 
 def cards_text(t: Tables, words: Words, n: int = 0) -> str:
-    """The cards of planes ``uint64[D]`` at table ``n``, by face."""
+    """Format the cards of planes ``uint64[D]`` at table ``n``, sorted by face."""
     counts = planes.to_counts(words)
     slots = [int(s) for s in np.repeat(np.arange(NUM_SLOTS), counts)]
     return format_cards(sorted(order.to_faces(t.layout, int(t.level[n]), t.trump_or_provisional(n), slots)))
 
 
-def _every_choice(
+def _completions(
     t: Tables,
     legal: Callable[[Tables, Index], Words],
     name: Callable[[Tables, Index, Ints], tuple[Index, Words]],
 ) -> list[str]:
-    """All ways to complete the choice begun at table 0, sorted: every sequence of actions is followed to its end."""
+    """List all ways to complete the choice begun at table 0, sorted, by following every sequence of actions."""
     found = []
     while True:
         everyone = np.arange(t.num)
@@ -102,7 +102,7 @@ def _every_choice(
 
 
 def legal_plays(rules: Source, level: int | str, trump: str, hand: str, lead: str | None = None) -> list[str]:
-    """Every whole play of ``hand`` (R7.2-5), sorted: all leads, or all answers to ``lead``.
+    """List the legal plays of ``hand`` (R7.2-5), sorted: all leads, or all answers to ``lead``.
 
     >>> legal_plays("dalian_dead", 3, "S", "H9 H9 HT HJ", lead="HK HK")
     ['H9 H9']
@@ -123,21 +123,21 @@ def legal_plays(rules: Source, level: int | str, trump: str, hand: str, lead: st
     forced, play = tricks.begin_turn(t, ONE_TABLE)
     if len(forced):
         return [cards_text(t, play[:, 0])]
-    return _every_choice(t, tricks.follow_legal, tricks.name_unit)
+    return _completions(t, tricks.follow_legal, tricks.name_unit)
 
 
 def _open(t: Tables, lead: str) -> int:
-    """Open a trick at table 0 with a lead in text; the number of its cards."""
+    """Open a trick at table 0 with a lead in text; return its number of cards."""
     faces = parse_hand(lead, t.rules.decks)
     if not faces or len(set(faces)) > 1:
-        raise ValueError(f"{lead!r} is no lead: one card or several identical ones are led (R7.2)")
+        raise ValueError(f"{lead!r} is not a lead: one card or several identical cards are led (R7.2)")
     slot = order.to_slots(t.layout, int(t.level[0]), int(t.trump[0]), faces[:1])
     tricks.lead(t, ONE_TABLE, np.array([len(faces)]), np.array(slot))
     return len(faces)
 
 
 def trick_winner(rules: Source, level: int | str, trump: str, plays: Sequence[str]) -> int:
-    """Who wins a trick (R7.6, R2.5): an index into ``plays``, 0 being the leader's."""
+    """Return the index in ``plays`` of the winning play of a trick (R7.6, R2.5); the leader's play is first."""
     t = _table(rules, level, trump)
     if not 1 <= len(plays) <= 4:
         raise ValueError(f"a trick has 1 to 4 plays, not {len(plays)}")
@@ -151,7 +151,7 @@ def trick_winner(rules: Source, level: int | str, trump: str, plays: Sequence[st
 
 
 def is_dry(rules: Source, level: int | str, trump: str, kitty_cards: str) -> bool:
-    """Is this a dry pot (R6.6), if it is shown?
+    """Return whether this kitty, if it is shown, is a dry pot (R6.6).
 
     >>> is_dry("dalian", 3, "S", "H4 H5 D3 C2 BJ C9"), is_dry("classic", 3, "S", "H4 H5 D3 C2 BJ C9")
     (True, False)
@@ -161,7 +161,7 @@ def is_dry(rules: Source, level: int | str, trump: str, kitty_cards: str) -> boo
 
 
 def tribute_choices(rules: Source, level: int | str, trump: str, hand: str, blood: int) -> list[str]:
-    """Every set of cards that may be given for ``blood`` (R5.1-3), sorted.
+    """List the sets of cards that may be given for ``blood`` (R5.1-3), sorted.
 
     >>> tribute_choices("dalian", 3, "S", "HA DA HK S5 C4", 1)
     ['DA', 'HA']
@@ -177,7 +177,7 @@ def tribute_choices(rules: Source, level: int | str, trump: str, hand: str, bloo
 
 
 def pickup_choices(rules: Source, level: int | str, trump: str, kitty_cards: str, n: int) -> list[str]:
-    """Every set of ``n`` cards that may be picked up from a kitty (R6.5), sorted.
+    """List the sets of ``n`` cards that may be picked up from a kitty (R6.5), sorted.
 
     >>> pickup_choices("dalian", 3, "S", "H4 D4 HA H5 S4 BJ", 1)
     ['D4', 'H4']
@@ -193,12 +193,12 @@ def pickup_choices(rules: Source, level: int | str, trump: str, kitty_cards: str
 
 
 def _choices(t: Tables, source: int, mask: Words, groups: Words, need: Ints) -> list[str]:
-    """Every way of taking ``need`` cards of a holder at table 0, each group before the next."""
+    """List the ways to take ``need`` cards from a holder at table 0, using up each group before the next."""
     holder = np.array([source])
     forced, group, rest = selection.split(t.holder(ONE_TABLE, holder) & mask, groups, need)
     if selection.begin(t, ONE_TABLE, holder, forced & mask, group & mask, rest)[0]:
         return [cards_text(t, t.planes[:, 0, PENDING])]
-    return _every_choice(t, selection.legal, _name_card)
+    return _completions(t, selection.legal, _name_card)
 
 
 def _name_card(t: Tables, g: Index, action: Ints) -> tuple[Index, Words]:
@@ -207,7 +207,7 @@ def _name_card(t: Tables, g: Index, action: Ints) -> tuple[Index, Words]:
 
 
 def bid_beats(rules: Source, new: str, standing: str | None) -> bool:
-    """May ``new`` be bid over ``standing``, None if nobody has bid (R4.4-5)?
+    """Return whether ``new`` may be bid over ``standing``, None for the first bid (R4.4-5).
 
     Bids are ``"2xH"`` (level cards), ``"3xLJ:S"``, ``"3xBJ:D"`` (all jokers of a kind, naming a suit).
 
@@ -222,7 +222,7 @@ def bid_beats(rules: Source, new: str, standing: str | None) -> bool:
 
 
 def parse_bid(rules: Rules, text: str) -> tuple[int, int]:
-    """Strength and suit of a bid in text (R4.5): copies of level cards, decks + 1 small jokers, decks + 2 big jokers.
+    """Parse a bid to (strength, suit) (R4.5): copies of level cards, decks + 1 small jokers, decks + 2 big jokers.
 
     >>> parse_bid(Rules(), "2xH"), parse_bid(Rules(), "3xBJ:S")
     ((2, 1), (5, 0))
@@ -232,16 +232,16 @@ def parse_bid(rules: Rules, text: str) -> tuple[int, int]:
     if cross and copies.isdecimal() and 1 <= int(copies) <= rules.decks:
         if not colon:
             return int(copies), parse_suit(kind)
-        if kind in BID_WORDS and int(copies) == rules.decks:  # R4.4: all of them or none
+        if kind in BID_WORDS and int(copies) == rules.decks:  # R4.4: jokers are bid all together
             return rules.decks + 1 + BID_WORDS.index(kind), parse_suit(suit)
     d = rules.decks
     raise ValueError(
-        f"{text!r} is no bid: write 1xH to {d}xH for level cards, {d}xLJ:H or {d}xBJ:H for all jokers of a kind"
+        f"{text!r} is not a bid: write 1xH to {d}xH for level cards, {d}xLJ:H or {d}xBJ:H for all jokers of a kind"
     )
 
 
 def format_bid(rules: Rules, strength: int, suit: int) -> str:
-    """The text of a bid, the opposite of :func:`parse_bid`.
+    """Format a bid, the inverse of :func:`parse_bid`.
 
     >>> format_bid(Rules(), 2, 1), format_bid(Rules(), 5, 0)
     ('2xH', '3xBJ:S')
@@ -261,7 +261,17 @@ def settle(
     levels: tuple[int, int] = (3, 3),
     dealer: int = 0,
 ) -> HandResult:
-    """The result of a hand (R9): S with R8.2, dug or not, jokers in the kitty, dry, levels before, dealer's seat."""
+    """Return the result of a hand (R9).
+
+    Args:
+        rules: see the module.
+        score: S including R8.2.
+        dug: whether the attackers won the last trick.
+        big, small: jokers in the kitty.
+        dry: whether the kitty was dry.
+        levels: of the teams {0, 2} and {1, 3} before the hand.
+        dealer: seat.
+    """
     r = load_rules(rules)
     if score % 5 or not 0 <= score <= r.max_score:
         raise ValueError(f"score is {score}: it must be a multiple of 5 within 0..{r.max_score} (R8.4)")
@@ -274,7 +284,7 @@ def settle(
         raise ValueError(f"dealer is {dealer}: seats are 0..3")
     both = [parse_level(r, level) for level in levels]
     if len(both) != 2:
-        raise ValueError(f"levels are {levels}: give those of the teams (0, 2) and (1, 3)")
+        raise ValueError(f"levels are {levels}: give two, for the teams (0, 2) and (1, 3)")
     out = settlement.settle(
         r,
         np.array([score], np.int16),
@@ -289,7 +299,7 @@ def settle(
 
 
 def result_of(out: settlement.Settlement, n: int) -> HandResult:
-    """Row ``n`` of a settlement."""
+    """Convert row ``n`` of a settlement."""
     ended = bool(out.match_winner[n] != NOBODY)
     return HandResult(
         winner="attackers" if out.take[n] else "dealers",
@@ -302,9 +312,9 @@ def result_of(out: settlement.Settlement, n: int) -> HandResult:
 
 
 def strength_order(rules: Source, level: int | str, trump: str) -> list[list[str]]:
-    """All cards, weakest first, equals in one group, trumps last (R2).
+    """List all cards, weakest first, trumps last, equal cards in one group (R2).
 
-    Side cards of one rank are equals between the suits (R5.1, R6.5); in a trick only the led suit counts.
+    Side cards of one rank form a group across the suits (R5.1, R6.5); in a trick only the led suit counts.
 
     >>> strength_order("dalian", 3, "S")[-6:]
     [['H2', 'C2', 'D2'], ['S2'], ['H3', 'C3', 'D3'], ['S3'], ['LJ'], ['BJ']]

@@ -1,1 +1,1 @@
-"""The chapters of the rules, one module for each group of clauses in docs/rules.md."""
+"""The rules, one module for each group of clauses in docs/rules.md."""

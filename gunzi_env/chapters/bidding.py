@@ -1,8 +1,7 @@
-"""R4: racing to show a big joker in a match's first hand, bidding with level cards in the later ones.
+"""R4: bidding. In a match's first hand a big joker is shown, in later hands level cards and jokers are bid.
 
-Cards are dealt up to the next draw at which somebody has something to decide; then, when all hands are
-dealt, the closing window asks round the table (R4.6). A player without a choice is not asked, and nothing
-that others see tells whether he was (R4.6).
+Cards are dealt up to the next draw that gives its owner a decision. When all hands are dealt, the closing window goes
+round the table (R4.6). A player without a choice is not asked, and the others cannot see whether a player was asked.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from gunzi_env.chapters.deal import owner, positions, reveal
 from gunzi_env.planes import BIT, ONE, U64, Ints, Words, copies, pack
 from gunzi_env.tables import DEALING, HAND, KITTY, NOBODY, Flags, Index, Int8, Int16, Tables
 
-_SHOW_BIT = U64(1)  # word of the actions from pass on: pass is bit 0, show bit 1, bids from bit 2 on
+_SHOW_BIT = U64(1)  # in the word of non-card actions: pass is bit 0, show bit 1, bids start at bit 2
 _BIDS_BIT = U64(2)
 
 _KINDS = BIT[[*order.PROVISIONAL_LEVEL_SLOTS, order.SMALL_JOKER_SLOT, order.BIG_JOKER_SLOT]]
 """The level cards S H C D and the jokers in provisional order."""
 
 _LATE = np.uint8(255)
-"""Later than any card."""
+"""A position after all cards."""
 
 
 def enter(t: Tables, g: Index) -> Index:
-    """Begin dealing; returns the tables whose bidding is already closed."""
+    """Begin dealing; return the tables whose bidding is already closed."""
     t.drawn[g] = 0
     t.passes[g] = DEALING
     t.bid_strength[g] = 0
@@ -38,7 +37,7 @@ def enter(t: Tables, g: Index) -> Index:
 
 
 def _advance(t: Tables, g: Index) -> Index:
-    """Deal on to the next decision or to the end of the window; returns the tables whose bidding is closed."""
+    """Deal to the next decision or to the end of the window; return the tables whose bidding is closed."""
     auto = t.first_hand[g] & (t.rules.first_bid == "auto")
     if auto.any():
         _show_first_joker(t, g[auto])
@@ -57,21 +56,21 @@ def _advance(t: Tables, g: Index) -> Index:
 
 
 def _event_positions(t: Tables, g: Index) -> npt.NDArray[np.uint8]:
-    """When the level cards S H C D, small and big jokers of these tables are dealt: ``uint8[6, D, n]``."""
+    """Return the positions in the deal of level cards S H C D, small and big jokers: ``uint8[6, D, n]``."""
     faces = np.empty((len(g), 6), np.intp)
     faces[:, :4] = t.level[g, None] - 2 + np.arange(4) * RANKS_PER_SUIT
     faces[:, 4:] = SMALL_JOKER, BIG_JOKER
-    # The tables last, in memory as well: what follows is then whole strides of them.
+    # Tables last, also in memory, so that the following operations run over contiguous rows.
     return np.ascontiguousarray(positions(t, g, faces).transpose(2, 1, 0))
 
 
 def _next_draw(t: Tables, g: Index) -> Int16:
-    """The position of the next draw that gives its owner something to decide, past all cards where there is none."""
+    """Return the position of the next draw that gives its owner a decision; _LATE if there is none."""
     position = _event_positions(t, g)
     seat = owner(t, g, position)
     kinds, decks, number = position.shape
     event, event_seat = position.reshape(-1, number), seat.reshape(-1, number)
-    # Copies of each kind that the drawer of each event holds by then: [event, kind, n].
+    # Copies of each kind held by the seat of each event at that time: [event, kind, n].
     by_then = (position <= event[:, None, None]) & (seat == event_seat[:, None, None])
     held = by_then[:, :, 0].astype(np.int8)
     for copy in range(1, decks):
@@ -87,7 +86,7 @@ def _next_draw(t: Tables, g: Index) -> Int16:
 
 
 def _can_bid(t: Tables, g: Index, held: npt.NDArray[np.int8]) -> Flags:
-    """R4.4-5: do these copies ``int8[..., kind, n]`` of the level cards and jokers beat the standing bid?"""
+    """Return whether these copies ``int8[..., kind, n]`` of level cards and jokers beat the standing bid (R4.4-5)."""
     decks = t.rules.decks
     standing = t.bid_strength[g]
     may_open = (standing > 0) | t.rules.jokers_may_open
@@ -99,20 +98,20 @@ def _can_bid(t: Tables, g: Index, held: npt.NDArray[np.int8]) -> Flags:
 
 
 def _held_kinds(t: Tables, g: Index, seat: Ints) -> npt.NDArray[np.int8]:
-    """Copies ``int8[6, n]`` of the level cards S H C D and the jokers in a hand, in provisional order."""
+    """Count the level cards S H C D and the jokers in a hand, in provisional order: ``int8[6, n]``."""
     hand = t.holder(g, HAND + seat)
     held: Int8 = ((hand[:, None] & _KINDS[:, None]) != 0).sum(axis=0, dtype=np.int8)
     return held
 
 
 def can_decide(t: Tables, g: Index) -> Flags:
-    """Has the seat to move, with the cards it holds, a joker to show or a bid to make?"""
+    """Return whether the seat to move holds a joker to show or a bid to make."""
     held = _held_kinds(t, g, t.seat[g])
     return np.where(t.first_hand[g], held[5] > 0, _can_bid(t, g, held))
 
 
 def _ask_in_turn(t: Tables, g: Index) -> Flags:
-    """R4.6: go round until somebody has a choice or four in a row have passed; which tables ask somebody."""
+    """R4.6: go round to the next seat with a choice or to four passes in a row; return the tables with such a seat."""
     asked = np.zeros(len(g), np.bool_)
     for _ in range(4):
         waiting = ~asked & (t.passes[g] < 4)
@@ -128,14 +127,14 @@ def _ask_in_turn(t: Tables, g: Index) -> Flags:
 
 
 def show_legal(t: Tables, g: Index) -> Words:
-    """R4.2: show the big joker, or not."""
+    """R4.2: show the big joker, or pass."""
     words = np.zeros((t.rules.decks + 1, len(g)), U64)
     words[-1] = ONE | (ONE << _SHOW_BIT)
     return words
 
 
 def show_apply(t: Tables, g: Index, action: Ints) -> Index:
-    """Returns the tables whose bidding is closed."""
+    """Show a joker or pass; return the tables whose bidding is closed."""
     shows = action == t.actions.SHOW
     shown, rest = g[shows], g[~shows]
     t.dealer[shown] = t.seat[shown]
@@ -145,7 +144,7 @@ def show_apply(t: Tables, g: Index, action: Ints) -> Index:
 
 
 def bid_legal(t: Tables, g: Index) -> Words:
-    """R4.4-5: every bid that the seat holds and that beats the standing one, or pass."""
+    """R4.4-5: every bid that the seat holds the cards for and that beats the standing bid, or pass."""
     held = _held_kinds(t, g, t.seat[g])
     strength, suit, decks = t.actions.bid_strength, t.actions.bid_suit, t.rules.decks
     kind = np.where(strength <= decks, suit, strength - decks - 1 + 4)
@@ -158,7 +157,7 @@ def bid_legal(t: Tables, g: Index) -> Words:
 
 
 def bid_apply(t: Tables, g: Index, action: Ints) -> Index:
-    """Returns the tables whose bidding is closed."""
+    """Bid or pass; return the tables whose bidding is closed."""
     passes = action == t.actions.PASS
     rows, bid = g[~passes], action[~passes] - t.actions.BIDS
     if len(rows):
@@ -176,7 +175,7 @@ def _record_bid(t: Tables, g: Index, strength: Int8, suit: Int8) -> None:
 
 
 def bid_cards(t: Tables, g: Index, strength: Int8, suit: Int8) -> Words:
-    """R4.4: the cards that a bid shows, ``uint64[D, n]`` in provisional slots."""
+    """Return the cards that a bid shows (R4.4), ``uint64[D, n]`` in provisional slots."""
     decks = t.rules.decks
     face = np.where(strength <= decks, t.level[g] - 2 + suit * RANKS_PER_SUIT, SMALL_JOKER + strength - decks - 1)
     slot = t.layout.slot_of_face[t.level[g], order.PROVISIONAL_TRUMP, face]
@@ -190,7 +189,7 @@ def _pass_on(t: Tables, g: Index) -> None:
 
 
 def _show_first_joker(t: Tables, g: Index) -> None:
-    """R4.2, ``first_bid="auto"``: whoever draws the first big joker shows it; all hands are dealt."""
+    """R4.2, ``first_bid="auto"``: the seat that draws the first big joker shows it; all hands are dealt."""
     position = t.draw[g, :, BIG_JOKER].min(axis=1)
     seat = owner(t, g, position)
     dealt = seat < 4
@@ -201,9 +200,9 @@ def _show_first_joker(t: Tables, g: Index) -> None:
 
 
 def close(t: Tables, g: Index) -> Flags:
-    """Fix dealer and trump suit, deal what is left and give all cards their final slots.
+    """Set dealer and trump suit, deal the rest and convert all cards to their final slots.
 
-    Returns which tables must be dealt again since the cards named no suit (R4.2, R4.3, R4.7).
+    Returns which tables must be dealt again because no card determined the suit (R4.2, R4.3, R4.7).
     """
     shown = t.first_hand[g] & (t.dealer[g] != NOBODY)
     flip = t.first_hand[g] & ~shown
@@ -223,18 +222,18 @@ def close(t: Tables, g: Index) -> Flags:
 
 
 def _relabel(t: Tables, g: Index) -> None:
-    """What was shown or turned is still in provisional slots; hands and kitty were just laid out in final ones."""
+    """Convert shown and turned cards to final slots; :func:`reveal` has just done so for hands and kitty."""
     words = np.concatenate([t.shown[:, g].transpose(0, 2, 1), t.turned[:, g][:, None]], axis=1)  # [D, 5, n]
-    *there, row = np.nonzero(words)  # few are shown
+    *there, row = np.nonzero(words)  # few words are not empty
     words[*there, row] = order.relabel(t.layout, words[*there, row][:, None], t.level[g[row]], t.trump[g[row]])[:, 0]
     t.shown[:, g], t.turned[:, g] = words[:, :4].transpose(0, 2, 1), words[:, 4]
 
 
 def _suit_after_show(t: Tables, g: Index) -> Flags:
-    """R4.2: the next suited card that the dealer draws, else the first suited card of the kitty."""
+    """R4.2: the suit is that of the next suited card that the dealer draws, else of the first one in the kitty."""
     position = t.draw[g, :, :SUITED_FACES].reshape(len(g), -1)
     seat = owner(t, g, position.T).T
-    # Positions of the kitty come last, so that the earliest of both kinds is the one wanted.
+    # The kitty has the last positions, so the earliest candidate is the right one.
     after = (seat == t.dealer[g, None]) & (position >= t.drawn[g, None])
     candidates = np.where(after | (seat == KITTY - HAND), position, _LATE)
     first = candidates.argmin(axis=1)
@@ -243,11 +242,12 @@ def _suit_after_show(t: Tables, g: Index) -> Flags:
 
 
 def kitty_faces(t: Tables, g: Index) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """The faces of the kitty, top first, ``[n, kitty_size]``, and how many they are, ``[n]``.
+    """Return the faces of the kitty, top first, ``[n, kitty_size]``, and their number, ``[n]``.
 
-    A kitty set up by hand may have fewer: small jokers, which name no suit, fill its row."""
+    The kitty of a position may have fewer cards; small jokers, which have no suit, fill its row.
+    """
     position = t.draw[g].reshape(len(g), -1)
-    # Cards that are out of play in a position stand later than all.
+    # In a position, cards out of play have positions after all others.
     position = np.where((position >= t.rules.num_dealt) & (position < t.rules.num_cards), position, _LATE)
     cards = np.argsort(position, axis=1, kind="stable")[:, : t.rules.kitty_size]
     there = np.take_along_axis(position, cards, axis=1) != _LATE
@@ -255,7 +255,7 @@ def kitty_faces(t: Tables, g: Index) -> tuple[npt.NDArray[np.intp], npt.NDArray[
 
 
 def _turn_up(t: Tables, g: Index, faces: npt.NDArray[Any], number: npt.NDArray[Any]) -> None:
-    """The first ``number`` cards of the kitty were seen by all (R6.1)."""
+    """Turn up the first ``number`` cards of the kitty for all to see (R6.1)."""
     decks = t.rules.decks
     slots = t.layout.slot_of_face[t.level[g], order.PROVISIONAL_TRUMP]
     slot = np.take_along_axis(slots, faces, axis=1)
@@ -265,19 +265,19 @@ def _turn_up(t: Tables, g: Index, faces: npt.NDArray[Any], number: npt.NDArray[A
 
 
 def _flip_kitty(t: Tables, g: Index) -> Flags:
-    """R4.3: each player flips a suited card in dealing order; the largest (or smallest) makes dealer and suit."""
+    """R4.3: each player flips a suited card in dealing order; the largest (or smallest) decides dealer and suit."""
     faces, size = kitty_faces(t, g)
     suited = faces < SUITED_FACES
-    flipper = suited.cumsum(axis=1) - 1  # of each suited card, in dealing order
+    flipper = suited.cumsum(axis=1) - 1  # number of the player who flips each suited card
     flipped = suited & (flipper < 4)
     rank = faces % RANKS_PER_SUIT
     high = t.rules.first_flip == "high"
     key = np.where(flipped, rank if high else RANKS_PER_SUIT - rank, -1)
-    best = key.argmax(axis=1)  # the first of equals: who flipped first
+    best = key.argmax(axis=1)  # the first of equals was flipped first
     rows = np.arange(len(g))
     t.dealer[g] = (t.first[g] + flipper[rows, best]) & 3
     t.trump[g] = faces[rows, best] // RANKS_PER_SUIT
-    # Jokers are flipped too, by whoever flips next; the cards below the fourth suited one stay face down.
+    # Jokers are flipped on the way to the next suited card; cards after the fourth suited one stay face down.
     number = np.where(flipper[:, -1] >= 3, (flipper >= 3).argmax(axis=1) + 1, size)
     again = np.asarray(~suited.any(axis=1))
     _turn_up(t, g[~again], faces[~again], number[~again])
@@ -285,7 +285,7 @@ def _flip_kitty(t: Tables, g: Index) -> Flags:
 
 
 def _turn_kitty(t: Tables, g: Index) -> Flags:
-    """R4.7: nobody bid, and the top suited card of the kitty gives the suit."""
+    """R4.7: without a bid, the top suited card of the kitty decides the suit."""
     faces, _ = kitty_faces(t, g)
     suited = faces < SUITED_FACES
     top = suited.argmax(axis=1)

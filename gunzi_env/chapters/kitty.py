@@ -1,7 +1,7 @@
 """R6: the dry pot, the dealer's exchange, and the others' jokers.
 
-What everybody knows of places that cannot be told apart is kept in ``loose``: cards that are in the dealer's
-hand or in the kitty. When the kitty becomes public, what of it is not buried is with the dealer.
+``loose`` has the cards publicly known to be in the dealer's hand or in the kitty, without knowing which. When the kitty
+becomes public, those of them that are not buried are known to be with the dealer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gunzi_env.tables import HAND, KITTY, PENDING, Flags, Index, Int8, Int16, Ph
 
 
 def is_dry(rules: Rules, layout: Layout, level: Int8, kitty: Words) -> Flags:
-    """R6.6: is a shown kitty ``uint64[D, n]`` dry? ``dry_pot=None`` says never."""
+    """Return whether a shown kitty ``uint64[D, n]`` is dry (R6.6), ``bool[n]``; never with ``dry_pot=None``."""
     if rules.dry_pot is None:
         return np.zeros(len(level), np.bool_)
     breaks = layout.ordinary_trumps[level]
@@ -28,7 +28,7 @@ def is_dry(rules: Rules, layout: Layout, level: Int8, kitty: Words) -> Flags:
 
 
 def enter(t: Tables, g: Index) -> Index:
-    """R6.1, R6.2: show the kitty, test it, give it to the dealer; returns the tables where it is dry."""
+    """R6.1, R6.2: show the kitty, test it and give it to the dealer; return the tables where it is dry."""
     kitty = t.holder(g, KITTY)
     shown = t.kitty_shown[g]
     judged = shown & (t.rules.dry_pot_first_hand | ~t.first_hand[g])
@@ -47,7 +47,7 @@ def enter(t: Tables, g: Index) -> Index:
 
 
 def bury_apply(t: Tables, g: Index, action: Ints) -> Index:
-    """Name a card to bury; returns the tables where the dealer has buried (R6.2, R6.4)."""
+    """Name a card to bury; return the tables where the burial is complete (R6.2, R6.4)."""
     g = g[selection.name_card(t, g, action)]
     buried = selection.take_pending(t, g)
     selection.give(t, g, np.full(len(g), KITTY), buried)
@@ -59,50 +59,50 @@ def bury_apply(t: Tables, g: Index, action: Ints) -> Index:
 
 
 def open_window(t: Tables, g: Index) -> None:
-    """The dealer has buried: who knows what (R6.4), and how many jokers the others may put in (R6.5)."""
-    # R7.1; said already now, since nobody may see whether another is asked for jokers first (R4.6).
+    """After the burial: update public knowledge (R6.4) and the number of cards that may be picked up (R6.5)."""
+    # R7.1; set before the others are asked for jokers, because no player may see whether others are (R4.6).
     t.leader[g] = t.dealer[g]
     buried = t.holder(g, KITTY)[0]
     _make_public(t, g[(buried & JOKERS) != 0])
     t.pickable[g] = count_pickable(t, g) if t.rules.others_bury else 0
     if t.rules.others_bury_block == "any_points":
-        # One point card buried by the dealer closes the window.
+        # A buried point card closes the window.
         t.pickable[g[(buried & t.layout.point_cards[t.level[g]]) != 0]] = 0
 
 
 def count_pickable(t: Tables, g: Index) -> Int16:
-    """R6.5: how many cards of the kitty may be picked up, ``int16[n]``."""
+    """R6.5: count the cards of the kitty that may be picked up, ``int16[n]``."""
     return count(t.holder(g, KITTY) & pickable_mask(t.layout, t.level[g]))
 
 
 def pickable_mask(layout: Layout, level: Int8) -> Words:
-    """R6.5: neither jokers nor point cards."""
+    """R6.5: return the slots that may be picked up, neither jokers nor point cards, ``uint64[n]``."""
     return np.asarray(~(JOKERS | layout.point_cards[level]), U64)
 
 
 def _make_public(t: Tables, g: Index) -> None:
-    """R6.4: everybody sees the kitty, and so what is left with the dealer."""
+    """R6.4: make the kitty public, and with it the shown cards left with the dealer."""
     g = g[~t.kitty_public[g]]
     t.kitty_public[g] = True
     rest = planes.minus(t.loose[:, g], t.holder(g, KITTY))
     t.known[:, g, t.dealer[g]] = planes.add(t.known[:, g, t.dealer[g]], rest)
     t.loose[:, g] = U64(0)
-    # R5.5: in a reversed tribute the cards given back went to the dealer, and what of them lies here is not with him.
+    # R5.5: in a reversed tribute the returned cards went to the dealer; those in the kitty are no longer there.
     back = g[t.giver[g] == t.dealer[g]]
     t.returned[:, back] = planes.minus(t.returned[:, back], t.holder(back, KITTY))
 
 
 def enter_jokers(t: Tables, g: Index) -> Index:
-    """R6.5: begin with the dealer's next; returns the tables where nobody can bury a joker."""
+    """R6.5: begin with the seat after the dealer; return the tables where no other seat can bury a joker."""
     t.seat[g] = (t.dealer[g] + 1) & 3
     return ask_in_turn(t, g)
 
 
 def ask_in_turn(t: Tables, g: Index) -> Index:
-    """Go on to the next seat that could bury a joker; returns the tables where all three have been passed."""
+    """Go on to the next seat that can bury a joker; return the tables where all three other seats have been passed."""
     waiting = g
     finished = [g[:0]]
-    while len(waiting):  # round the table: the dealer comes at last
+    while len(waiting):  # round the table, ending at the dealer
         over = t.seat[waiting] == t.dealer[waiting]
         finished.append(waiting[over])
         waiting = waiting[~over]
@@ -113,7 +113,7 @@ def ask_in_turn(t: Tables, g: Index) -> Index:
 
 
 def jokers_legal(t: Tables, g: Index) -> Words:
-    """R6.3: big jokers, small ones once no big joker is left; pass to end it."""
+    """R6.3: a big joker, or a small one once no big joker is left; pass to stop."""
     hand = t.holder(g, HAND + t.seat[g])[0]
     big, small = BIT[BIG_JOKER_SLOT], BIT[SMALL_JOKER_SLOT]
     words = np.zeros((t.rules.decks + 1, len(g)), U64)
@@ -123,28 +123,28 @@ def jokers_legal(t: Tables, g: Index) -> Words:
 
 
 def jokers_apply(t: Tables, g: Index, action: Ints) -> Index:
-    """Name a joker or pass; returns the tables where all three seats are through."""
+    """Name a joker or pass; return the tables where all three other seats are done."""
     passes = action == t.actions.PASS
     rows, slot = g[~passes], action[~passes]
     t.source[rows] = HAND + t.seat[rows]
     selection.name_card(t, rows, slot)
     named = count(t.holder(rows, PENDING))
     hand = t.planes[0, rows, HAND + t.seat[rows]]
-    # He is not asked again once nothing is left to name.
+    # The seat is not asked again if no joker may follow.
     full = ((hand & JOKERS) == 0) | (named == t.pickable[rows])
     ends = np.concatenate([g[passes], rows[full]])
     some = t.planes[0, ends, PENDING] != 0
-    picked = _put_in(t, np.sort(ends[some]))
+    picked = _bury_jokers(t, np.sort(ends[some]))
     return _next_seat(t, np.sort(np.concatenate([ends[~some], picked])))
 
 
-def _put_in(t: Tables, g: Index) -> Index:
-    """The named jokers enter the kitty, which is public from now on; returns the tables where the pick-up is forced."""
+def _bury_jokers(t: Tables, g: Index) -> Index:
+    """Move the named jokers to the kitty, which becomes public; return the tables where the pick-up is forced."""
     jokers = selection.take_pending(t, g)
     seat = t.seat[g]
     known = t.known[:, g, seat]
     t.known[:, g, seat] = planes.minus(known, jokers)
-    # R5.4: of what was returned to him, which the receiver alone knows, jokers may have gone in as well.
+    # R5.4: jokers that were returned to the seat, known to the receiver only, may be among them.
     giver = np.flatnonzero(seat == t.giver[g])
     beyond = planes.minus(jokers[:, giver], known[:, giver])
     t.returned[:, g[giver]] = planes.minus(t.returned[:, g[giver]], beyond)
@@ -156,7 +156,7 @@ def _put_in(t: Tables, g: Index) -> Index:
 
 
 def ask_pickup(t: Tables, g: Index, number: Int16) -> Flags:
-    """Set aside the smallest cards of the kitty and let the seat choose among equals; True where there are none."""
+    """R6.5: set aside the smallest cards of the kitty and begin the choice among equals; return where it is forced."""
     mask = pickable_mask(t.layout, t.level[g])
     pool = t.holder(g, KITTY) & mask
     forced, group, rest = selection.split(pool, t.layout.rising[t.level[g]], number)
@@ -164,7 +164,7 @@ def ask_pickup(t: Tables, g: Index, number: Int16) -> Flags:
 
 
 def pickup_apply(t: Tables, g: Index, action: Ints) -> Index:
-    """Name a card to pick up; returns the tables where all three seats are through."""
+    """Name a card to pick up; return the tables where all three other seats are done."""
     done = g[selection.name_card(t, g, action)]
     return _next_seat(t, _pick_up(t, done))
 

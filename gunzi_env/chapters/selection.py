@@ -1,8 +1,7 @@
-"""Choosing k cards of a pool, one a decision: tribute, return, burial and pick-up (R5.1, R5.4, R6.2, R6.5).
+"""Selection of k cards from a pool, one card per decision: tribute, return, burial, pick-up (R5.1, R5.4, R6.2, R6.5).
 
-A set of cards is named from the highest slot down, so that every set has exactly one sequence; a card may
-be named only if what lies at or below it suffices for the rest, so that no sequence runs into a dead end.
-What is forced is not asked.
+Cards are named by falling slot, so every set has exactly one sequence. A card may be named only if enough cards of the
+pool lie at or below it, so no sequence has a dead end. Forced cards are set aside without a decision.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from gunzi_env.tables import PENDING, Flags, Index, Int16, Tables
 
 
 def split(pool: Words, groups: Words, need: Ints) -> tuple[Words, Words, Int16]:
-    """Take ``need`` cards of ``pool[D, n]`` from ``groups[n, k]`` (slot masks), each group before the next.
+    """Divide ``need`` cards of ``pool[D, n]`` among ``groups[n, k]`` (slot masks), using up each group before the next.
 
-    Returns the mask of slots taken whole, the mask of the group taken in part (0 where none is) and how many
-    cards are taken from it. The pool must have at least ``need`` cards in its groups.
+    Returns the slots of the groups taken whole ``uint64[n]``, the slots of the group taken in part ``uint64[n]`` (0 if
+    there is none), and the number of cards to take from it ``int16[n]``. The groups must have at least ``need`` cards.
     """
     sizes = np.bitwise_count(pool[:, :, None] & groups).sum(axis=0, dtype=np.int16)
     upto = sizes.cumsum(axis=1, dtype=np.int16)
@@ -32,9 +31,10 @@ def split(pool: Words, groups: Words, need: Ints) -> tuple[Words, Words, Int16]:
 
 
 def begin(t: Tables, g: Index, source: Ints, forced: Words, group: Words, need: Ints) -> Flags:
-    """Set the forced slots of ``source`` aside and prepare the choice of ``need`` cards of ``group``.
+    """Set aside the forced slots of the holder ``source``, and begin the selection of ``need`` cards from ``group``.
 
-    True where there is nothing to choose."""
+    Returns where there is nothing to choose, ``bool[n]``.
+    """
     pool = t.holder(g, source)
     t.put(g, PENDING, pool & forced)
     t.put(g, source, pool & ~forced)
@@ -44,7 +44,7 @@ def begin(t: Tables, g: Index, source: Ints, forced: Words, group: Words, need: 
 
 
 def legal(t: Tables, g: Index) -> Words:
-    """The next card: ``uint64[D + 1, n]``."""
+    """Return the legal actions for the next card, ``uint64[D + 1, n]``."""
     pool = t.holder(g, t.source[g]) & t.choice[g] & at_or_below(t.last[g])
     words = np.zeros((t.rules.decks + 1, len(g)), U64)
     words[0] = pool[0] & ~BELOW[kth_smallest(pool, t.need[g])]
@@ -52,19 +52,19 @@ def legal(t: Tables, g: Index) -> Words:
 
 
 def bury_legal(t: Tables, g: Index) -> Words:
-    """Like :func:`legal`, but small jokers stay while a big one stays (R6.3)."""
+    """Return :func:`legal` for a burial, where a small joker may only follow all big ones (R6.3)."""
     pool = t.holder(g, t.source[g]) & at_or_below(t.last[g])
     big = (t.holder(g, t.source[g])[0] & BIT[BIG_JOKER_SLOT]) != 0
     words = np.zeros((t.rules.decks + 1, len(g)), U64)
     small = np.where(big, BIT[SMALL_JOKER_SLOT], U64(0))
-    # Naming every big joker first frees the small ones, so a big joker may always be named;
-    # under any other card they do not count, since they lie above it.
+    # A big joker may always be named: once all of them are, the small ones are free. No other card depends on the
+    # small jokers, because they lie above it.
     words[0] = pool[0] & ~BELOW[kth_smallest(pool, t.need[g])] & ~small
     return words
 
 
 def name_card(t: Tables, g: Index, action: Ints) -> Index:
-    """Set the named card aside; returns which of the choices are complete."""
+    """Set the named card aside; return the rows whose selection is complete."""
     unit = t.actions.unit.take(action, axis=1)
     source = t.source[g]
     t.put(g, source, planes.minus(t.holder(g, source), unit))
@@ -75,12 +75,12 @@ def name_card(t: Tables, g: Index, action: Ints) -> Index:
 
 
 def take_pending(t: Tables, g: Index) -> Words:
-    """The cards set aside, ``uint64[D, n]``; they are nobody's until they are put somewhere."""
+    """Remove and return the cards set aside, ``uint64[D, n]``."""
     cards = t.holder(g, PENDING)
     t.put(g, PENDING, np.zeros_like(cards))
     return cards
 
 
 def give(t: Tables, g: Index, holder: Ints, cards: Words) -> None:
-    """Add cards to a holder."""
+    """Add cards ``uint64[D, n]`` to a holder."""
     t.put(g, holder, planes.add(t.holder(g, holder), cards))

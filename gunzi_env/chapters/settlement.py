@@ -1,4 +1,4 @@
-"""R8, R9: what a finished hand is worth, who deals next, levels and blood."""
+"""R8, R9: the settlement of a finished hand: score, levels, next dealer and blood."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gunzi_env.tables import KITTY, NOBODY, Flags, Index, Int8, Int16, Tables
 
 @dataclass(frozen=True)
 class Settlement:
-    """The settlement of n hands; teams are {0, 2} and {1, 3}."""
+    """Settlement of n hands; teams are {0, 2} and {1, 3}."""
 
     take: Flags  # [n] S >= take: the attackers win the hand
     gain: Int8  # [n, 2] levels gained before R9.2
-    levels: Int8  # [n, 2] after R9.2; void once the match has ended
-    next_dealer: Int8  # [n] NOBODY once the match has ended
-    blood: Int16  # [n] 0 once the match has ended
-    match_winner: Int8  # [n] team, NOBODY while the match goes on
+    levels: Int8  # [n, 2] after R9.2; meaningless if the match has ended
+    next_dealer: Int8  # [n] NOBODY if the match has ended
+    blood: Int16  # [n] 0 if the match has ended
+    match_winner: Int8  # [n] team, NOBODY if the match continues
 
 
 def settle(
@@ -36,7 +36,16 @@ def settle(
     levels: Int8,
     dealer: Int8,
 ) -> Settlement:
-    """R9 for n hands: S ``int16[n]`` with R8.2, dug, jokers in the kitty, dry, levels ``[n, 2]`` before, dealer."""
+    """Settle n hands (R9).
+
+    Args:
+        score: S including R8.2, ``int16[n]``.
+        dug: the attackers have won the last trick, ``bool[n]``.
+        big, small: jokers in the kitty, ``int16[n]``.
+        dry: the kitty was dry, ``bool[n]``.
+        levels: before the hand, ``int8[n, 2]``.
+        dealer: absolute seat, ``int8[n]``.
+    """
     rows = np.arange(len(score))
     dealers = dealer & 1
     attackers = 1 - dealers
@@ -67,13 +76,13 @@ def settle(
 
 
 def _raise_levels(rules: Rules, levels: Int8, gain: Int8, dealers: Int8) -> tuple[Int8, Flags]:
-    """R9.2, R9.3: levels after the rise, and where the dealers have left the last level."""
+    """R9.2, R9.3: return the levels after the rise, and where the dealers have risen from the last level."""
     rows = np.arange(len(levels))
     must = np.array([level in rules.must_play for level in range(ACE + 1)])
     stop = np.array([next((m for m in rules.must_play if m > level), ACE) for level in range(ACE + 1)])
     raised = np.minimum(levels + gain, stop[levels])
     held_back = must[levels]
-    held_back[rows, dealers] = False  # attackers stay on a must-play level, dealers who rise leave it
+    held_back[rows, dealers] = False  # attackers stay on a must-play level; dealers leave it when they rise
     after = np.where(held_back, levels, raised)
     passed = (gain[rows, dealers] > 0) & (levels[rows, dealers] == rules.last_level)
     after[rows[passed], dealers[passed]] = rules.last_level
@@ -90,7 +99,7 @@ def _match_winner(
     dealers: Int8,
     winner: npt.NDArray[np.int8],
 ) -> npt.NDArray[np.int8]:
-    """R9.4, R9.5 on top of R9.3."""
+    """R9.4, R9.5: add the other ways to end the match to the ``winner`` by R9.3."""
     attackers = 1 - dealers
     for kind, number in zip(("big", "small"), jokers, strict=True):
         if kind in rules.jokers_end_match:
@@ -104,7 +113,7 @@ def _match_winner(
 
 
 def _score_blood(rules: Rules, score: npt.NDArray[np.int16], dug: Flags) -> Int16:
-    """R9.6, the score part."""
+    """R9.6: return the blood for low and high scores, ``int16[n]``."""
     low = -((score - rules.blood_low) // 10)  # the ceiling of (blood_low - S) / 10
     low = np.where((score < rules.blood_low) & (rules.score_blood_when_dug | ~dug), low, 0)
     high = np.where(score > rules.blood_high, (score - rules.blood_high) // 10, 0)
@@ -112,13 +121,13 @@ def _score_blood(rules: Rules, score: npt.NDArray[np.int16], dug: Flags) -> Int1
 
 
 def enter(t: Tables, g: Index) -> None:
-    """Count the kitty (R8.2, R8.3) and settle finished hands."""
+    """Score the kitty (R8.2, R8.3) and settle finished hands."""
     kitty = t.holder(g, KITTY)
     level = t.level[g]
-    t.dug[g] = dug = ((t.leader[g] ^ t.dealer[g]) & 1) != 0  # the last trick's winner stands as leader
+    t.dug[g] = dug = ((t.leader[g] ^ t.dealer[g]) & 1) != 0  # the leader is the last trick's winner
     t.score[g] += np.where(dug, 2 * t.layout.value(level, kitty), 0).astype(np.int16)
     big, small = (count(kitty & BIT[slot]) for slot in (BIG_JOKER_SLOT, SMALL_JOKER_SLOT))
     out = settle(t.rules, t.score[g], dug, big, small, t.dry[g], t.levels[g], t.dealer[g])
     t.gain[g], t.next_levels[g], t.next_blood[g] = out.gain, out.levels, out.blood
     t.next_dealer[g], t.match_winner[g] = out.next_dealer, out.match_winner
-    t.kitty_public[g] = True  # R6.4: after the last trick it is shown to all
+    t.kitty_public[g] = True  # R6.4: shown after the last trick

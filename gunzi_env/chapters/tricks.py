@@ -1,14 +1,14 @@
-"""R7: leading, following, and who wins a trick.
+"""R7: leading, following, and the winner of a trick.
 
-A follow is named unit by unit: largest multiplicity first, then from the highest slot down, each card once.
-With r cards still owed, the pool P (planes of the cards that may be named and were not), T the number of
-cards that could be named with fewer than m copies each, a unit of m copies of slot s is legal iff
+A follow is named unit by unit, by falling multiplicity and then by falling slot, each card once. Let r be the number of
+cards still owed, P the pool of cards that may be named and have not been, and T the number of cards of P if every slot
+is limited to m - 1 copies. A unit of m copies of slot s is legal iff
 
-    m <= r,  (m, s) comes after the unit named last,  and  s is not among the  r - 1 - T  lowest of the slots
-    held m times
+    m <= r,  (m, s) comes after the last named unit,  and  s is not among the  r - 1 - T  lowest of the slots
+    held m times.
 
-for below (m, s) the rest can then still be named: the other slots give min(copies, m - 1), and those under s
-that are held m times give one more. Dead following (R7.5) adds a demand, ``floor``, on the first unit.
+The rest can then still be named after (m, s): every other slot supplies min(copies, m - 1) cards, and every slot below
+s that is held m times supplies one more. Dead following (R7.5) adds a condition on the first unit, ``floor``.
 """
 
 # Twin: gunzi_env/compiled/tricks.py. A change here needs the same change there.
@@ -36,16 +36,16 @@ from gunzi_env.planes import (
 from gunzi_env.tables import HAND, NOBODY, PENDING, PLAYED, Index, Int8, Phase, Tables
 
 TWO_PAIRS = 5
-"""``floor`` where pair + pair is owed to a quad; 1..4 demand that many copies of the first unit."""
+"""Value of ``floor`` if two pairs are owed to a quad. Values 1..4 are the minimum multiplicity of the first unit."""
 
-_LEAD, _FOLLOW = int(Phase.LEAD), int(Phase.FOLLOW)  # members of an enumeration are slow to look up
+_LEAD, _FOLLOW = int(Phase.LEAD), int(Phase.FOLLOW)  # enum members are slow to look up
 
 ANY = np.int8(63)
-"""``last`` while no unit has been named: every slot is under it."""
+"""Value of ``last`` before a unit is named: all slots are below it."""
 
 
 def enter(t: Tables, g: Index) -> Index:
-    """The dealer leads the first trick (R7.1)."""
+    """Let the dealer lead the first trick (R7.1); no hand is over."""
     t.seat[g] = t.leader[g] = t.dealer[g]
     t.held[g] = count(t.holder(g, HAND + t.dealer[g]))
     _open_trick(t, g)
@@ -61,14 +61,14 @@ def _open_trick(t: Tables, g: Index) -> None:
 
 
 def lead_legal(t: Tables, g: Index) -> Words:
-    """R7.2: any shape."""
+    """R7.2: return all units held."""
     words = np.zeros((t.rules.decks + 1, len(g)), U64)
     words[:-1] = t.holder(g, HAND + t.seat[g])
     return words
 
 
 def lead_apply(t: Tables, g: Index, action: Ints) -> Index:
-    """Play the shape led; returns the tables whose hand is over."""
+    """Lead a unit; return the tables whose hand is over."""
     seat, unit = t.seat[g], t.actions.unit.take(action, axis=1)
     lead(t, g, action // NUM_SLOTS + 1, action % NUM_SLOTS)
     at = t.at(g, seat, HAND)
@@ -80,14 +80,14 @@ def lead_apply(t: Tables, g: Index, action: Ints) -> Index:
 
 
 def _lay(t: Tables, g: Index, seat: Int8, play: Words) -> None:
-    """Put a seat's play on the table."""
+    """Add a seat's play to the trick and to its played cards."""
     put_planes(t.flat_trick, t.at(g, seat), play)
     at = t.at(g, seat, PLAYED)
     put_planes(t.flat, at, planes.add(t.flat.take(at, axis=1), play))
 
 
 def lead(t: Tables, g: Index, number: Ints, slot: Ints) -> None:
-    """What a lead of ``number`` copies of ``slot`` by the seat to move means for the trick."""
+    """Set up the trick for a lead of ``number`` copies of ``slot`` by the seat to move."""
     layout, level = t.layout, t.level[g]
     key = layout.key(level, slot)
     suit = layout.suit_of_slot.take(key)
@@ -99,7 +99,7 @@ def lead(t: Tables, g: Index, number: Ints, slot: Ints) -> None:
 
 
 def _run_turns(t: Tables, g: Index) -> Index:
-    """Begin the turn of the seat to move; play on while all its cards are forced. Returns the hands that are over."""
+    """Begin the turn of the seat to move, and play all turns without a choice; return the tables whose hand is over."""
     over = [g[:0]]
     while len(g):
         g, play = begin_turn(t, g)
@@ -109,10 +109,9 @@ def _run_turns(t: Tables, g: Index) -> Index:
 
 
 def begin_turn(t: Tables, g: Index) -> tuple[Index, Words]:
-    """R7.3: take the cards that must be played from the hand.
+    """R7.3: take the cards from the hand that must be played; set them aside if there is a choice.
 
-    Returns the tables where nothing is left to choose, and their plays ``uint64[D, n]``; elsewhere these cards
-    are set aside.
+    Returns the tables without a choice, and their plays ``uint64[D, n]``.
     """
     at = t.at(g, t.seat[g], HAND)
     hand = t.flat.take(at, axis=1)
@@ -136,9 +135,9 @@ def begin_turn(t: Tables, g: Index) -> tuple[Index, Words]:
 
 
 def _owed_shape(suit: Words, owed: Ints) -> Int8:
-    """R7.5: the ``floor`` for cards ``suit[D, n]`` of the led suit when ``owed`` were led and more are held."""
+    """R7.5: return ``floor`` for cards ``suit[D, n]`` of the led suit when ``owed`` were led and more are held."""
     above = [*suit[1:], np.zeros_like(suit[0])]
-    exact = [plane & ~more for plane, more in zip(suit, above, strict=True)]  # held exactly d + 1 times
+    exact = [plane & ~more for plane, more in zip(suit, above, strict=True)]  # slots held exactly d + 1 times
     pair, triple = exact[1] != 0, exact[2] != 0
     floor = np.ones(len(owed), np.int8)
     floor[(owed == 2) & pair] = 2
@@ -155,24 +154,24 @@ def _owed_shape(suit: Words, owed: Ints) -> Int8:
 
 @cache
 def _open_masks(decks: int) -> tuple[Words, Words]:
-    """By plane d and the most copies c that a unit may have: all bits where c >= d + 1, and where c > d + 1."""
+    """Tabulate masks by plane d and maximum multiplicity c: all bits where c >= d + 1, and where c > d + 1."""
     copies, most = np.arange(1, decks + 1)[:, None], np.arange(decks + 1)
     return where(most >= copies), where(most > copies)
 
 
 def follow_legal(t: Tables, g: Index) -> Words:
-    """The next unit of a follow (see the top of this module): ``uint64[D + 1, n]``."""
+    """Return the legal units of a follow (see the module docstring), ``uint64[D + 1, n]``."""
     decks = t.rules.decks
     hand = t.flat.take(t.at(g, t.seat[g], HAND), axis=1)
     led_mask = t.led_mask[g]
-    # A player short of the led suit has set all of it aside: whatever he holds serves. No card is named twice.
+    # A player short of the led suit has set all of it aside, and may name any other card. No slot is named twice.
     mask = (led_mask | where((hand[0] & led_mask) == 0)) & ~t.pending_slots[g]
     pool = hand & mask
     need, most = t.need[g], t.last_copies[g]
     may, freely = (masks.take(most, axis=1) for masks in _open_masks(decks))
     words = np.zeros((decks + 1, len(g)), U64)
     words[:-1] = pool & may & (freely | BELOW.take(t.last[g]))
-    spare = need - np.int16(1)  # r - 1 - T of the drawing above
+    spare = need - np.int16(1)  # r - 1 - T of the module docstring
     for d in range(decks - 1):
         words[d] = drop_lowest(words[d], spare, decks - 1 - d)
         spare -= bits(pool[d])
@@ -182,18 +181,18 @@ def follow_legal(t: Tables, g: Index) -> Words:
 
 
 def _demand(words: Words, floor: Int8, need: Ints, pool: Words) -> None:
-    """Strike the units that do not supply what R7.5 demands."""
+    """Remove the units that do not satisfy ``floor`` (R7.5)."""
     pairs = floor == TWO_PAIRS
     least = np.where(pairs, 2, floor)
     for d in range(len(pool)):
         words[d] &= where(least <= d + 1)
     first = (pairs & (need == 4)).nonzero()[0]
-    if len(first):  # a pair must be left under the first one
+    if len(first):  # a second pair must remain below the first
         words[1, first] = pool[1, first] & (pool[1, first] - U64(1))
 
 
 def follow_apply(t: Tables, g: Index, action: Ints) -> Index:
-    """Name a unit; returns the tables whose hand is over."""
+    """Name a unit; return the tables whose hand is over."""
     done, play = name_unit(t, g, action)
     g, over = _commit(t, g[done], play)
     more = _run_turns(t, g)
@@ -201,19 +200,19 @@ def follow_apply(t: Tables, g: Index, action: Ints) -> Index:
 
 
 def name_unit(t: Tables, g: Index, action: Ints) -> tuple[Index, Words]:
-    """Take the named unit from the hand, with what was set aside before.
+    """Take the named unit from the hand and add it to the cards set aside.
 
-    Returns which of the plays are complete, and those plays ``uint64[D, n]``; elsewhere the unit is set aside.
+    Returns the rows whose play is complete, and these plays ``uint64[D, n]``.
     """
     number, slot, unit = action // NUM_SLOTS + 1, action % NUM_SLOTS, t.actions.unit.take(action, axis=1)
     at = t.at(g, t.seat[g], HAND)
     put_planes(t.flat, at, planes.minus(t.flat.take(at, axis=1), unit))
     rest = t.need[g] - number
-    play = t.holder(g, PENDING) | unit  # a card is named once: nothing to add up
+    play = t.holder(g, PENDING) | unit  # a slot is named once: the union is the sum
     t.put(g, PENDING, play & where(rest > 0))
     t.need[g] = rest
     t.last_copies[g] = np.minimum(rest, number)
-    # Where fewer cards are owed than the last unit had, every slot is open to the next.
+    # If fewer cards are owed than the unit had copies, the next unit may have any slot.
     t.last[g] = slot | (rest < number) * ANY
     if t.rules.follow == "dead":
         t.floor[g] = np.where(t.floor[g] == TWO_PAIRS, TWO_PAIRS, 1)
@@ -222,7 +221,7 @@ def name_unit(t: Tables, g: Index, action: Ints) -> tuple[Index, Words]:
 
 
 def _commit(t: Tables, g: Index, play: Words) -> tuple[Index, Index]:
-    """Lay down whole plays ``uint64[D, n]``; returns the tables where the next seat follows, and the finished ones."""
+    """Play whole plays ``uint64[D, n]``; return the tables where the next seat follows, and the finished hands."""
     if not len(g):
         return g, g
     seat = t.seat[g]
@@ -242,7 +241,7 @@ def _commit(t: Tables, g: Index, play: Words) -> tuple[Index, Index]:
 
 
 def contest(t: Tables, g: Index, seat: Int8, play: Words) -> None:
-    """R7.6, R2.5: the same shape in the led suit or in trumps wins if it is strictly stronger."""
+    """R7.6, R2.5: a play of the led shape in the led suit or in trumps becomes the best if strictly stronger."""
     number = len(g)
     whole = play.take((t.led_count[g] - 1) * np.intp(number) + np.arange(number)) & t.win_mask[g]
     able = whole.nonzero()[0]
@@ -257,18 +256,18 @@ def contest(t: Tables, g: Index, seat: Int8, play: Words) -> None:
 
 
 def _learn(t: Tables, g: Index, seat: Int8, play: Words) -> None:
-    """What a play proves: a seat that did not follow suit has none left; in dead following, shapes it lacked."""
-    out = (play[0] & ~t.led_mask[g]) != 0
-    strayed = out.nonzero()[0]
-    rows = g[strayed]
-    t.void[rows, seat[strayed], t.led_suit[rows]] = True
+    """Record what a play proves: a seat that did not follow suit is void; in dead following, shapes that it lacks."""
+    off_suit = (play[0] & ~t.led_mask[g]) != 0
+    voids = off_suit.nonzero()[0]
+    rows = g[voids]
+    t.void[rows, seat[voids], t.led_suit[rows]] = True
     if t.rules.follow == "dead":
-        followed = (~out).nonzero()[0]
+        followed = (~off_suit).nonzero()[0]
         _learn_shapes(t, g[followed], seat[followed], play.take(followed, axis=1))
 
 
 def _learn_shapes(t: Tables, g: Index, seat: Int8, play: Words) -> None:
-    """R7.5: who could have owed a shape and did not play it held no exact pair (or triple) just then."""
+    """R7.5: a seat that follows suit without a pair (or triple) where it would be owed holds no exact one."""
     owed, suit = t.led_count[g], t.led_suit[g]
     pair = ((owed >= 2) & (play[1] == 0)).nonzero()[0]
     triple = ((owed >= 3) & (play[2] == 0)).nonzero()[0]
@@ -277,7 +276,7 @@ def _learn_shapes(t: Tables, g: Index, seat: Int8, play: Words) -> None:
 
 
 def _end_trick(t: Tables, g: Index) -> Index:
-    """R7.7: the winner's side takes the points, the winner leads; returns the tables whose hand is over."""
+    """R7.7: score the points and let the winner lead; return the tables whose hand is over."""
     winner = t.best[g]
     attackers = (winner ^ t.dealer[g]) & 1
     t.score[g] += t.trick_points[g] * attackers

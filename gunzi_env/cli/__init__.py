@@ -1,13 +1,12 @@
-"""The ``gunzi`` command: finds a subcommand by its entry point, runs it, and turns what goes wrong into an exit code.
+"""The ``gunzi`` command: dispatches to subcommands found by entry point and converts errors to exit codes.
 
 A command is registered under the entry-point group ``gunzi.commands`` as ``name = "module:function"``; the function
-takes ``argv: list[str]`` and returns an exit code. So the environment knows of training and evaluation no more than
-their names.
+takes ``argv: list[str]`` and returns an exit code. The environment therefore does not import training or evaluation.
 
 Exit codes: 0 done; 2 usage or configuration; 3 an unusable checkpoint or record; 4 a worker was lost; 5 non-finite
-numbers; 130 after Ctrl-C; 141 when whoever read the output went away (2 when its disk is full). An exception says its
-own code by an attribute ``exit_code``; a ``ValueError`` defined by one of our packages without one counts as 2. Any
-other exception is a fault of ours and shows its traceback.
+numbers; 130 after Ctrl-C; 141 when the reader of the output has closed the pipe (2 when the disk is full). An exception
+declares its code by the attribute ``exit_code``; without it, a ``ValueError`` class of one of our packages counts as 2.
+Any other exception is a defect and shows its traceback.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def use_checkout(root: Path) -> None:
 
 
 def summary(point: EntryPoint) -> str:
-    """The first line of a command's module docstring, read without running the module (which may load torch)."""
+    """Return the first line of a command's module docstring, without importing the module (which may load torch)."""
     try:
         spec = find_spec(point.module)
         if spec is None or spec.origin is None:
@@ -58,7 +57,7 @@ def summary(point: EntryPoint) -> str:
 
 
 def usage() -> str:
-    """The list of commands, as ``gunzi --help`` prints it."""
+    """Return the text of ``gunzi --help``."""
     found = commands()
     width = max((len(name) for name in found), default=0)
     lines = [f"  {name:<{width}}  {summary(point)}" for name, point in found.items()]
@@ -76,7 +75,7 @@ def usage() -> str:
 
 
 def exit_code(error: BaseException) -> int | None:
-    """The exit code of a typed error; None for an exception that is nobody's message to the user."""
+    """Return the exit code of an error that is reported in one line; None for a defect."""
     code = getattr(error, "exit_code", None)
     if isinstance(code, int):
         return code
@@ -89,7 +88,7 @@ def exit_code(error: BaseException) -> int | None:
 
 
 def message(error: BaseException) -> str:
-    """One line for the user."""
+    """Return the text of an error in one line."""
     if isinstance(error, ModuleNotFoundError) and error.name in _EXTRA_OF_MODULE:
         extra = _EXTRA_OF_MODULE[error.name]
         return f"this needs {error.name}, which is not installed: pip install 'gunzi[{extra}]'"
@@ -97,19 +96,19 @@ def message(error: BaseException) -> str:
 
 
 def run(name: str, point: EntryPoint, argv: list[str]) -> int:
-    """Run one command; typed errors become one line on stderr and their code."""
+    """Run one command and return its exit code; errors with an exit code are printed to stderr in one line."""
     return guarded(f"gunzi {name}", lambda: point.load()(argv))
 
 
 def guarded(name: str, work: Callable[[], int]) -> int:
-    """Do some work and make sure that its output arrived; what goes wrong is one line that begins with ``name``."""
+    """Run ``work``, flush the output and return the exit code; error messages begin with ``name``."""
     try:
         code = _typed(name, work)
         sys.stdout.flush()
     except BrokenPipeError:
         code = CLOSED_PIPE
     except OSError as error:
-        if error.errno not in _FULL or _can_write():  # then it was another file
+        if error.errno not in _FULL or _can_write():  # the error belongs to another file
             raise
         with contextlib.suppress(OSError):
             print(f"{name}: cannot write the output: {error.strerror or error}", file=sys.stderr)
@@ -117,7 +116,7 @@ def guarded(name: str, work: Callable[[], int]) -> int:
     else:
         return code
     for stream in (sys.stdout, sys.stderr):
-        # What is still buffered would raise once more when the interpreter closes: send it nowhere.
+        # Discard buffered output, which would raise again at the end of the interpreter.
         try:
             stream.flush()
         except OSError:
@@ -134,7 +133,7 @@ def _can_write() -> bool:
 
 
 def _typed(name: str, work: Callable[[], int]) -> int:
-    """The exit code of ``work``; also where it raises a typed error, which is said in one line."""
+    """Run ``work`` and return its exit code; errors with an exit code are printed in one line."""
     try:
         return int(work() or 0)
     except SystemExit as end:
@@ -153,10 +152,10 @@ def _typed(name: str, work: Callable[[], int]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of the console script; ``argv`` without the program's name."""
+    """Run the console script; ``argv`` excludes the program's name."""
     args = list(sys.argv[1:] if argv is None else argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that cannot show a suit's sign shows a question mark instead of a traceback.
+        # A terminal that cannot encode the suit symbols shows question marks instead of failing.
         sys.stdout.reconfigure(errors="replace")
     return guarded("gunzi", lambda: _dispatch(args))
 

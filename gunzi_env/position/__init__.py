@@ -1,4 +1,4 @@
-"""Positions: any state of a hand, set up from text and written down as text."""
+"""Positions: set up a state of a hand from text, and format one as text."""
 
 from gunzi_env.position.checks import PHASES
 from gunzi_env.position.setup import parse, play_actions, setup

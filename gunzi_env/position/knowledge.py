@@ -1,4 +1,4 @@
-"""What has been seen of the cards of a position: bids and shows (R4.4), voids (R7.3), shapes that lacked (R7.5)."""
+"""Public knowledge in a position: bids and shown cards (R4.4), voids (R7.3), shapes that seats lack (R7.5)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gunzi_env.tables import HAND, KITTY, NOBODY, PLAYED, STOCK, Tables
 
 
 def mark_bid(t: Tables, phase: str, bid: str | None, bidder: int) -> None:
-    """The standing bid, after the bidding the last one, and the cards it showed (R4.4)."""
+    """Set the standing (or final) bid and the cards it shows (R4.4)."""
     t.bid_suit[0] = t.bid_seat[0] = NOBODY
     if bid is None:
         return
@@ -29,24 +29,27 @@ def mark_bid(t: Tables, phase: str, bid: str | None, bidder: int) -> None:
 
 
 def mark_shown(t: Tables, phase: str, shown: Sequence[str]) -> None:
-    """What the seats have shown, and what of it they certainly still have (``known`` and ``loose``, see kitty.py)."""
+    """Set the cards that the seats have shown, and those of them that they certainly still have.
+
+    The latter go to ``known`` and ``loose`` of the tables (see :mod:`gunzi_env.chapters.kitty`).
+    """
     if len(shown) != 4:
-        raise PositionError("shown must be that of four seats")
-    for s in range(4):  # the bid's cards are among them
+        raise PositionError("shown must have four entries, one per seat")
+    for s in range(4):  # in addition to the bid's cards
         t.shown[:, :, s] |= cards_planes(t, shown[s])
     _check_shown(t, phase)
     dealer, sure = int(t.dealer[0]), t.shown[:, 0].copy()
     own = planes.add(t.planes[:, 0, HAND : HAND + 4], t.planes[:, 0, PLAYED : PLAYED + 4])
     exchanged = phase in EXCHANGED and not t.dry[0]
     if t.blood[0] and phase not in (*BIDDING, "tribute"):
-        sure[:] = 0  # R5: they may have been given, and given back unseen
+        sure[:] = 0  # R5: they may have been given, or returned unseen
     elif exchanged:
-        own[:, dealer] = planes.add(own[:, dealer], t.planes[:, 0, KITTY])  # R6.2: he may have buried them
-        if t.kitty_public[0]:  # R6.5: others' jokers may lie buried, the dealer's cards be picked up
+        own[:, dealer] = planes.add(own[:, dealer], t.planes[:, 0, KITTY])  # R6.2: the dealer may have buried them
+        if t.kitty_public[0]:  # R6.5: jokers of other seats may be buried, and cards of the dealer picked up
             sure &= ~order.JOKERS
             sure[:, dealer] = 0
     for s in np.flatnonzero(planes.minus(sure, own)[0]).tolist():
-        raise PositionError(f"seat {s} has shown {cards_text(t, sure[:, s])}, but does not have so many (R4.4)")
+        raise PositionError(f"seat {s} has shown {cards_text(t, sure[:, s])}, but does not have that many (R4.4)")
     _check_in_play(t)
     if exchanged:
         t.loose[:, 0] = sure[:, dealer]
@@ -56,58 +59,58 @@ def mark_shown(t: Tables, phase: str, shown: Sequence[str]) -> None:
 
 
 def _check_shown(t: Tables, phase: str) -> None:
-    """Could these cards have been shown?"""
+    """Check that the shown cards can be shown in this phase."""
     some = t.shown[0, 0]
     if (some & ~(order.JOKERS | t.layout.level_cards[t.level])).any():
-        raise PositionError("shown has cards that nobody shows: level cards and jokers are shown (R4.2, R4.4, R5.5)")
+        raise PositionError("shown has other cards than level cards and jokers (R4.2, R4.4, R5.5)")
     if phase == "show" and some.any():
-        raise PositionError("shown has cards, but who shows one in phase show ends it (R4.2)")
+        raise PositionError("shown has cards, but showing one ends phase show (R4.2)")
     exempt = planes.BIT[order.BIG_JOKER_SLOT] if t.rules.anti_tribute and t.blood[0] else planes.ZERO  # R5.5
     if phase not in BIDDING and not t.kitty_shown[0] and (some & ~exempt).any():
-        raise PositionError("shown has cards of a bid or a show, and so the kitty was shown (R6.1)")
+        raise PositionError("shown has cards of a bid or a show, so the kitty was shown (R6.1)")
 
 
 def _check_in_play(t: Tables) -> None:
-    """What was shown, or bid, must lie somewhere, and what one seat has shown is not what another had (R4.4)."""
+    """Check that enough copies are in play for the cards shown by all seats together (R4.4)."""
     there = t.rules.decks - planes.to_counts(t.planes[:, 0, STOCK]).astype(int)
     shown = planes.to_counts(t.shown[:, 0]).astype(int)  # [seat, slot]
     for slot in np.flatnonzero(shown.sum(axis=0) > there).tolist():
         seats, number = np.flatnonzero(shown[:, slot]), int(there[slot])
         card = FACE_NAMES[t.layout.face_of_slot[t.level[0], t.trump[0], slot]]
         for s in seats[shown[seats, slot] > number].tolist():
-            raise PositionError(f"seat {s} has shown {shown[s, slot]} {card}, but {number} of these are in play (R4.4)")
+            raise PositionError(f"seat {s} has shown {shown[s, slot]} {card}, but only {number} are in play (R4.4)")
         raise PositionError(
-            f"seats {' and '.join(map(str, seats))} have shown {shown[:, slot].sum()} {card}, but {number} of these "
-            "are in play: the same card of two seats (R4.4)"
+            f"seats {' and '.join(map(str, seats))} have shown {shown[:, slot].sum()} {card}, but only {number} "
+            "are in play: two seats cannot show the same card (R4.4)"
         )
 
 
 def mark_lacks(t: Tables, void: str, no_pair: str, no_triple: str, plays: Mapping[int, str]) -> None:
-    """Proven voids and, in dead following, shapes that a seat has not had; ``plays`` are those of the trick."""
+    """Set proven voids and, in dead following, shapes that a seat lacks; ``plays`` are those of the trick by seat."""
     for s, suit, token in _seats_and_suits(t, "void", void):
         _check_void(t, s, suit, token, plays)
         t.void[0, s, suit] = True
     for name, text, flags in (("no pair", no_pair, t.no_pair), ("no triple", no_triple, t.no_triple)):
         if text and t.rules.follow != "dead":
-            raise PositionError(f"{name} is said, but in live following a play proves no such thing (R7.4, R7.5)")
+            raise PositionError(f"{name} is given, but in live following no play proves it (R7.4, R7.5)")
         for s, suit, _ in _seats_and_suits(t, name, text):
             flags[0, s, suit] = True
 
 
 def _seats_and_suits(t: Tables, name: str, text: str) -> list[tuple[int, int, str]]:
-    """The seats and led suits of a text such as ``1H 3T``."""
-    blocks, found = suit_names(t), []
+    """Parse seats and led suits from text such as ``1H 3T``: (seat, number of the suit, token)."""
+    suits, found = suit_names(t), []
     for token in text.split():
-        if len(token) != 2 or token[0] not in "0123" or token[1] not in blocks:
+        if len(token) != 2 or token[0] not in "0123" or token[1] not in suits:
             raise PositionError(
-                f"{name} names {token!r}: write a seat and a suit of {' '.join(blocks)}, as in 1{blocks[0]}"
+                f"{name} names {token!r}: write a seat and a suit of {' '.join(suits)}, as in 1{suits[0]}"
             )
-        found.append((int(token[0]), blocks.index(token[1]), token))
+        found.append((int(token[0]), suits.index(token[1]), token))
     return found
 
 
 def _check_void(t: Tables, s: int, suit: int, token: str, plays: Mapping[int, str]) -> None:
-    """A seat that has run out of a suit holds none of it; only the play that proved it may have had some (R7.3)."""
+    """Check that a void seat holds no card of the suit, apart from those of the play that proves the void (R7.3)."""
     mask = t.layout.suit_mask[t.level, suit]
     held = t.planes[:, 0, HAND + s] & mask
     if s in plays:

@@ -1,7 +1,6 @@
-"""Set up a position from cards in text, and write one down.
+"""Set up positions from arguments or text.
 
-A position has the cards it names and no others: hands may be as short as a question needs. What is not
-named lies in the stock, out of play.
+A position has only the cards that it names, so hands may be short. All other cards are in the stock, out of play.
 
 >>> table = setup(hands=["SA", "H9", "S4", "D8"], trump="S", leader=1)
 >>> print(format_position(table))
@@ -41,12 +40,12 @@ from gunzi_env.rules import RulesError, load_rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
 
 _OUT_OF_PLAY = 255
-"""In ``draw``: later than all cards."""
+"""A position in ``draw`` after all cards."""
 
 
 @contextmanager
 def _position_errors() -> Iterator[None]:
-    """A wrong card, level, play: whatever text was wrong, it is the position that cannot be."""
+    """Convert the ``ValueError`` of a bad card, level or play to :class:`PositionError`."""
     try:
         yield
     except (PositionError, RulesError):
@@ -84,28 +83,45 @@ def setup(
     first: int | None = None,
     passes: int = 0,
 ) -> Tables:
-    """One table in this position; :class:`PositionError` names what does not fit.
+    """Set up one table; the text form of a position has the same fields (:func:`parse`).
 
-    ``hands`` are those of seats 0 to 3. ``trick`` holds the plays of a trick begun, from the leader on; its
-    cards stand besides the hands, and whoever has no choice then plays at once (R7.3). ``seat`` is who is asked in
-    the phases up to jokers. Up to ``bury`` the kitty is as dealt, top first, later what lies buried; a joker in it
-    makes it public (R6.4). ``void`` lists proven voids as seat and suit (``T`` for trumps): ``"1H 3T"``; ``no_pair``
-    and ``no_triple`` likewise the shapes that seats have not had in dead following (R7.5). ``bid`` is the standing
-    bid as in :func:`gunzi_env.rulebook.bid_beats`; ``shown`` is what each seat has shown (R4.4, R5.5), the standing
-    bid's cards in any case. ``kitty_shown`` is R6.1's question, settled once the bidding is over: yes if left out.
-    ``first`` was dealt the first card, if left out the dealer; in phase show nobody deals yet (R4.2).
+    Args:
+        rules: a preset's name, the path of a TOML file, or rules.
+        hands: the cards of seats 0 to 3.
+        phase: one of :data:`PHASES`.
+        level, trump: level and trump suit of the hand.
+        levels: of the teams {0, 2} and {1, 3}; by default ``level`` for both.
+        dealer: in phase show only the default of ``first``, because there is no dealer yet (R4.2).
+        leader: of the trick; by default the dealer.
+        seat: the seat to move in the phases up to jokers.
+        trick: the plays of an open trick, starting with the leader's. Their cards are not in ``hands``. The following
+            seats without a choice play at once (R7.3).
+        kitty_cards: up to phase bury as dealt, top card first, later as buried. A buried joker makes it public (R6.4).
+        kitty_shown: after the bidding, whether the kitty was shown (R6.1); by default it was.
+        kitty_public, dry: the kitty is public (R6.4), or was dry (R6.6).
+        played: earlier plays by seat.
+        void: proven voids as seat and suit (``T`` for trumps): ``"1H 3T"``.
+        no_pair, no_triple: likewise, shapes that seats lack in dead following (R7.5).
+        score, blood: S so far, and cards owed.
+        bid, bidder: the standing or final bid, as in :func:`gunzi_env.rulebook.bid_beats`, and its seat.
+        shown: cards shown by seat (R4.4, R5.5), in addition to those of ``bid``.
+        first: the seat dealt the first card; by default the dealer.
+        passes: passes in a row in the closing window (R4.6).
 
-    A position does not say which deal it is, that it is a match's first hand (but in phase show), what was turned up
-    (R4.3, R4.7), what tribute was given and returned, nor what is known of hands from tribute, return, pick-up
-    and the kitty that was shown: there all know less than in the game.
+    A position has no deal, and no information about a match's first hand (except in phase show), cards turned up (R4.3,
+    R4.7), the tribute and its return. Knowledge of hands from tribute, return, pick-up and a shown kitty is lost, so
+    players know less than in the game.
+
+    Raises:
+        PositionError: a field is invalid or does not fit the others; the message names it.
     """
     rules = load_rules(rules)
     t = Tables(rules, 1)
-    said = {"kitty shown": kitty_shown is not None, "leader": leader is not None, "seat": seat is not None}
-    said |= {"kitty public": kitty_public, "dry": dry, "played": any(played), "passes": passes != 0}
-    said |= {"void": void != "", "no pair": no_pair != "", "no triple": no_triple != ""}
+    given = {"kitty shown": kitty_shown is not None, "leader": leader is not None, "seat": seat is not None}
+    given |= {"kitty public": kitty_public, "dry": dry, "played": any(played), "passes": passes != 0}
+    given |= {"void": void != "", "no pair": no_pair != "", "no triple": no_triple != ""}
     checks.check_seats(dealer=dealer, bidder=bidder, leader=leader, seat=seat, first=first, passes=passes)
-    checks.check_phase(phase, said)
+    checks.check_phase(phase, given)
     leader, kitty_shown = dealer if leader is None else leader, kitty_shown in (None, True) and phase not in BIDDING
     checks.check_trick(phase, trick, leader)
     checks.check_numbers(rules, score, blood)
@@ -123,21 +139,21 @@ def setup(
     mark_shown(t, phase, shown)
     mark_lacks(t, void, no_pair, no_triple, plays)
     if phase in BIDDING:
-        _stand_in_bidding(t, phase, int(t.first[0]) if seat is None else seat, passes)
+        _enter_bidding(t, phase, int(t.first[0]) if seat is None else seat, passes)
     elif phase in ("tribute", "bury"):
-        _stand_in_exchange(t, Phase.TRIBUTE if phase == "tribute" else Phase.BURY, seat)
+        _enter_exchange(t, Phase.TRIBUTE if phase == "tribute" else Phase.BURY, seat)
     elif phase == "jokers":
-        _stand_at_jokers(t, (dealer + 1) % 4 if seat is None else seat)
+        _enter_jokers(t, (dealer + 1) % 4 if seat is None else seat)
     else:
-        _stand_in_play(t, leader, trick)
+        _enter_play(t, leader, trick)
     engine.refresh(t, ONE_TABLE)
     return t
 
 
 def _begin(t: Tables, phase: str, level: int, levels: Sequence[int | str] | None, dealer: int, blood: int) -> None:
-    """A clean table for a hand with these levels, dealer and blood."""
+    """Clear the table and set levels, dealer and blood."""
     both = (level, level) if levels is None else tuple(parse_level(t.rules, x) for x in levels)
-    # R4.2: a show is the first hand of a match, without a dealer; ``dealer`` is only whom the cards are dealt from.
+    # R4.2: phase show belongs to the first hand of a match, which has no dealer yet.
     starts.check(t.rules, both, NOBODY if phase == "show" else dealer, blood)
     if both[dealer & 1] != level:
         raise PositionError(f"level is {level}, but the dealer's team is on {both[dealer & 1]} (R2.1)")
@@ -149,7 +165,7 @@ def _begin(t: Tables, phase: str, level: int, levels: Sequence[int | str] | None
 def _lay_out(
     t: Tables, phase: str, hands: Sequence[str], kitty_cards: str, played: Sequence[str], plays: Mapping[int, str]
 ) -> None:
-    """Every named card to its place, the rest to the stock; the plays of a trick lie in the hands they come from."""
+    """Put every named card in its place and the rest in the stock; the plays of a trick go to the hands first."""
     texts = {HAND + s: f"{hands[s]} {plays.get(s, '')}" for s in range(4)} | {KITTY: kitty_cards}
     texts |= {PLAYED + s: played[s] for s in range(4)}
     rest = np.full((t.rules.decks, 1), planes.FULL)
@@ -163,7 +179,7 @@ def _lay_out(
 
 
 def _prescribe_deal(t: Tables, hands: Sequence[str], kitty_cards: str) -> None:
-    """Positions in the deal that give these hands and this kitty, top first: the end of the bidding uses them."""
+    """Set ``draw`` so that it deals these hands and this kitty, top card first; the end of the bidding reads it."""
     t.draw[0] = _OUT_OF_PLAY
     copies: Counter[int] = Counter()
     places = [(f, 4 * k + (s - int(t.first[0])) % 4) for s in range(4) for k, f in enumerate(parse_cards(hands[s]))]
@@ -174,7 +190,7 @@ def _prescribe_deal(t: Tables, hands: Sequence[str], kitty_cards: str) -> None:
 
 
 def _judge_kitty(t: Tables, phase: str, public: bool) -> None:
-    """Who knows the kitty, and how many jokers it takes: dry (R6.6), or as the exchange has left it (R6.4, R6.5)."""
+    """Set whether the kitty is public (R6.4, R6.6) and how many of its cards may be picked up (R6.5)."""
     if phase not in EXCHANGED:
         return
     buried = t.holder(ONE_TABLE, KITTY)
@@ -187,10 +203,10 @@ def _judge_kitty(t: Tables, phase: str, public: bool) -> None:
         raise PositionError(f"dry is yes, but a kitty of {cards_text(t, buried[:, 0]) or 'no cards'} is not (R6.6)")
 
 
-def _stand_in_bidding(t: Tables, phase: str, seat: int, passes: int) -> None:
-    """In the closing window (R4.6), ``seat`` to decide."""
+def _enter_bidding(t: Tables, phase: str, seat: int, passes: int) -> None:
+    """Set the table to the closing window (R4.6) with ``seat`` to move."""
     if phase == "show" and t.rules.first_bid == "auto":
-        raise PositionError("phase is 'show', but with first_bid auto nobody is asked to show (R4.2)")
+        raise PositionError("phase is 'show', but with first_bid auto no seat is asked to show (R4.2)")
     t.phase[0] = Phase.SHOW if phase == "show" else Phase.BID
     t.first_hand[0] = phase == "show"
     t.passes[0] = passes
@@ -203,39 +219,40 @@ def _stand_in_bidding(t: Tables, phase: str, seat: int, passes: int) -> None:
         raise PositionError(f"seat {seat} has nothing to decide in phase {phase}")
 
 
-def _stand_in_exchange(t: Tables, phase: Phase, seat: int | None) -> None:
-    """At the tribute or the burial, or at whatever is asked next where these ask nothing."""
+def _enter_exchange(t: Tables, phase: Phase, seat: int | None) -> None:
+    """Set the table to the tribute or the burial, or to the next decision after it if it has none."""
     t.held[0] = _equal_hands(t)
     engine.enter_chapters(t, {phase: ONE_TABLE})
     if seat is not None and seat != t.seat[0]:
-        raise PositionError(f"seat is {seat}, but seat {t.seat[0]} is asked")
+        raise PositionError(f"seat is {seat}, but seat {t.seat[0]} is to move")
 
 
-def _stand_at_jokers(t: Tables, seat: int) -> None:
+def _enter_jokers(t: Tables, seat: int) -> None:
+    """Set the table to the burial of jokers with ``seat`` to move."""
     t.held[0] = _equal_hands(t)
     t.phase[0] = Phase.JOKERS
     t.seat[0] = seat
     if len(kitty.ask_in_turn(t, ONE_TABLE)) or t.seat[0] != seat:
-        raise PositionError(f"seat {seat} has no joker it could bury")
+        raise PositionError(f"seat {seat} has no joker to bury")
 
 
 def _hand_size(t: Tables) -> int:
-    """The cards each hand has, the trick's included; 0 where hands differ."""
+    """Return the number of cards of every hand, including the trick's; 0 if hands differ."""
     sizes = planes.count(t.planes[:, 0, HAND : HAND + 4])
     return int(sizes[0]) if (sizes == sizes[0]).all() else 0
 
 
 def _equal_hands(t: Tables) -> int:
-    """The same; play could not go on from hands that differ."""
+    """Return :func:`_hand_size`; ``PositionError`` if hands differ or are empty."""
     size = _hand_size(t)
     if not size:
         numbers = ", ".join(map(str, planes.count(t.planes[:, 0, HAND : HAND + 4])))
-        raise PositionError(f"hands have {numbers} cards with the trick: all must be equal and not empty")
+        raise PositionError(f"hands have {numbers} cards including the trick: they must be equal and not empty")
     return size
 
 
-def _stand_in_play(t: Tables, leader: int, trick: Sequence[str]) -> None:
-    """A trick about to be led, or led and answered by the plays in ``trick``."""
+def _enter_play(t: Tables, leader: int, trick: Sequence[str]) -> None:
+    """Set the table to the lead, and play the plays of ``trick``."""
     t.held[0] = _equal_hands(t)
     t.leader[0] = t.seat[0] = leader
     t.phase[0] = Phase.LEAD
@@ -248,12 +265,12 @@ def _stand_in_play(t: Tables, leader: int, trick: Sequence[str]) -> None:
         if not made[0]:
             _make_play(t, seat, text, play)
         elif not np.array_equal(made, play):
-            # R7.3: a play without a choice has been made already; it must be the one that is named.
+            # R7.3: the engine has made a forced play already; it must be the named one.
             raise PositionError(f"{text!r} is not the play that seat {seat} must make (R7.3)")
 
 
 def _make_play(t: Tables, seat: int, text: str, play: planes.Words) -> None:
-    """A play of as many cards as were led, all of them in the hand of the seat to move."""
+    """Make a play of the seat to move; it has the right number of cards, all of them in the hand."""
     must = t.planes[:, 0, PENDING]
     if planes.minus(must, play)[0]:
         raise PositionError(f"seat {seat} cannot play {text!r}: it must play {cards_text(t, must)} (R7.3)")
@@ -265,8 +282,10 @@ def _make_play(t: Tables, seat: int, text: str, play: planes.Words) -> None:
 
 
 def play_actions(t: Tables, play: planes.Words, n: int = 0) -> list[int]:
-    """The actions that make a whole play ``uint64[D]`` at table ``n``: its units, most copies first, then from the
-    highest down, less what the rules have set aside already (R7.3)."""
+    """Return the actions of a whole play ``uint64[D]`` at table ``n``, without the cards that are set aside (R7.3).
+
+    These are its units by falling multiplicity and then by falling slot.
+    """
     rest = planes.minus(play, t.planes[:, n, PENDING])
     counts = planes.to_counts(rest)
     slots = sorted(np.flatnonzero(counts), key=lambda s: (-int(counts[s]), -int(s)))
@@ -274,7 +293,7 @@ def play_actions(t: Tables, play: planes.Words, n: int = 0) -> list[int]:
 
 
 def parse(text: str) -> Tables:
-    """The position of a text of lines ``key: value`` (:func:`format_position`); ``PositionError`` names a bad one."""
+    """Set up the position of text ``key: value``, one per line (:func:`format_position`); see :func:`setup`."""
     if not isinstance(text, str):
         raise PositionError(f"a position is text of lines such as 'trump: S', not {type(text).__name__}")
     fields: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""A position written down as text; :mod:`gunzi_env.position` reads it."""
+"""Format a position as text; :func:`gunzi_env.position.parse` reads it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Phase, Tables
 
 
 class PositionError(ValueError):
-    """A position that cannot be; the message names the field."""
+    """An invalid position; the message names the field."""
 
     exit_code = 2
 
@@ -24,15 +24,18 @@ KEYS = (
     *("passes", "kitty", "kitty shown", "kitty public", "dry", "trick", "void", "no pair", "no triple"),
     *(f"{name} {s}" for name in ("hand", "shown", "played") for s in range(4)),
 )
-"""What a position may say, one a line."""
+"""The keys of a position, one per line."""
 
 
 def format_position(t: Tables, n: int = 0) -> str:
-    """Table ``n`` as text for :func:`parse`; ``PositionError`` in the middle of a choice, where a record is needed.
+    """Format table ``n`` as text for :func:`gunzi_env.position.parse`.
 
-    Not in the text: which deal it is (a deal that is dealt again, R4.8, is another one), that it is a match's first
-    hand, what was turned up (R4.3, R4.7), what tribute was given by whom and returned, and what all or one
-    know of hands from the kitty that was shown, tribute, return and pick-up (``known`` and ``loose`` of the tables).
+    The text omits the deal (a redeal, R4.8, is thus another one), whether it is a match's first hand, the cards turned
+    up (R4.3, R4.7), the tribute and its return, and what players know of hands from the shown kitty, tribute, return
+    and pick-up (``known`` and ``loose`` of the tables).
+
+    Raises:
+        PositionError: the hand is over, or between two decisions of one choice; use :mod:`gunzi_env.record` instead.
     """
     here = t.select(np.array([n]))
     phase = Phase(here.phase[0])
@@ -47,10 +50,10 @@ def format_position(t: Tables, n: int = 0) -> str:
 
 
 def _take_back(t: Tables, phase: Phase) -> None:
-    """Lay forced cards that were set aside before a question (R5.1, R7.3) back into the hand: they will be again."""
+    """Return forced cards that were set aside before the decision (R5.1, R7.3) to the hand; setup sets them aside."""
     pending, hand = t.planes[:, 0, PENDING].copy(), t.planes[:, 0, HAND + t.seat[0]]
     if phase == Phase.FOLLOW:
-        # Only a player who is out of the led suit has cards set aside before he is asked: all that he had of it.
+        # Before a player decides, only cards of the led suit are set aside, and then all that the hand has of it.
         if (pending[0] & ~t.led_mask[0]) or (pending[0] and hand[0] & t.led_mask[0]):
             raise PositionError("a play is half made: write a record instead")
     elif pending[0] and (phase != Phase.TRIBUTE or pending[0] & t.choice[0]):
@@ -60,7 +63,7 @@ def _take_back(t: Tables, phase: Phase) -> None:
 
 
 def _kitty(t: Tables, phase: Phase) -> str:
-    """The kitty, as it was dealt until the dealer has buried: its order gives the suit (R4.3, R4.7)."""
+    """Format the kitty; before the burial in the order of the deal, which decides the suit (R4.3, R4.7)."""
     if phase > Phase.BURY:
         return cards_text(t, t.planes[:, 0, KITTY])
     faces, number = bidding.kitty_faces(t, ONE_TABLE)
@@ -68,17 +71,17 @@ def _kitty(t: Tables, phase: Phase) -> str:
 
 
 def suit_names(t: Tables) -> list[str]:
-    """The led suits of table 0 (R2.4) in their order: the letters of the side suits, ``T`` for trumps."""
+    """Name the led suits of table 0 (R2.4) by number: letters for the side suits, ``T`` for trumps."""
     return [SUITS[s] for s in range(4) if s != t.trump_or_provisional(0)] + ["T"]
 
 
 def _fields(t: Tables, phase: Phase) -> dict[str, Any]:
     name, kitty = t.rules.name, _kitty(t, phase)
     hands = t.planes[:, 0, HAND : HAND + 4]
-    if phase == Phase.BURY:  # R6.2: the dealer has it in hand
+    if phase == Phase.BURY:  # R6.2: the kitty is in the dealer's hand
         hands[:, t.dealer[0]] = planes.minus(hands[:, t.dealer[0]], cards_planes(t, kitty)[:, 0])
     if name == "custom":
-        raise PositionError("rules that are no preset cannot be named in a position: write a record instead")
+        raise PositionError("rules other than a preset cannot be named in a position: write a record instead")
     out: dict[str, Any] = {"rules": name, "phase": phase.name.lower(), "level": rank_name(int(t.level[0]))}
     if t.trump[0] != NOBODY:
         out["trump"] = SUITS[t.trump[0]]

@@ -1,4 +1,4 @@
-"""Hidden hands consistent with a View, drawn uniformly."""
+"""Uniform sampling of hidden hands consistent with a View (determinisation)."""
 
 from gunzi_env.resample.draw import resample
 

@@ -1,4 +1,4 @@
-"""Which cards lie in each hidden place, when :mod:`gunzi_env.resample.counts` has said how many of each class."""
+"""Sampling of the cards in each hidden place, given the numbers per class of :mod:`gunzi_env.resample.counts`."""
 
 from __future__ import annotations
 
@@ -30,47 +30,47 @@ from gunzi_env.tables import Index
 Bytes = npt.NDArray[np.uint8]
 
 _WIDTH = 64
-"""Places kept for the slots of one copy, so that their flags fill words."""
+"""Columns per copy: the slots, padded so that their flags fill a word."""
 
 _NO_CARD = 63
-"""A slot that is none."""
+"""The slot of padding."""
 
 _NOWHERE, _FIRST_PLACE = 0, 1
-"""In lists of places: none, and that of role 0; roles 1 and 2 and the kitty follow."""
+"""Numbers of places: nowhere and role 0, followed by roles 1 and 2 and the kitty."""
 
 _PLACES = np.array([1, 2, 1, 2, 3, 1, 3, 2, 3, 1, 2, 3, 4])
-"""Where cards of the classes 1 to 7 go, those of each in turn, and those of the kitty: see :func:`_shares`."""
+"""The places of the cards of classes 1 to 7 in turn, then of the kitty: the rows of :func:`_run_lengths`."""
 
 _TO_KITTY, _UNUSED = NUM_CLASSES, NUM_CLASSES + 1
-"""After the classes."""
+"""Groups after the classes."""
 
 _HALF, _LOW = U64(40), U64(0xFFFFFF)
-"""Two parts of 24 bits of a word of chance."""
+"""Select two independent parts of 24 bits of a random word."""
 
 _AFTER_PLACE, _AFTER_RANDOM, _PLACE = U64(8), U64(32), U64(0xFF)
-"""A card's key for sorting: its place in the row, chance, and its group."""
+"""Fields of a card's sort key: its group, 24 random bits, and its position in the row."""
 
 
 def lay(odds: Odds, v: Index, numbers: Counts, keys: Words) -> Words:
-    """The cards of each role and of the kitty as planes ``uint64[place, D, B]``, of the Views ``v``."""
+    """Sample the cards of each role and of the kitty as planes ``uint64[place, D, B]``, for the Views ``v[B]``."""
     every = _cards(odds)
-    cards, sizes = every[v], odds.numbers[:, :, v]
-    chance = mix(keys[:, None], every.astype(U64)[v])
-    classes = _runs(np.arange(NUM_CLASSES), odds.whole[:, v], cards.shape[1], _UNUSED)
-    if odds.most:
-        classes[_in_kitty(sizes, numbers.buried, chance >> _HALF)] = _TO_KITTY
-    order = _order(classes, chance & _LOW)
+    cards, sizes = every[v], odds.sizes[:, :, v]
+    random = mix(keys[:, None], every.astype(U64)[v])
+    classes = _runs(np.arange(NUM_CLASSES), odds.class_sizes[:, v], cards.shape[1], _UNUSED)
+    if odds.max_kitty:
+        classes[_in_kitty(sizes, numbers.buried, random >> _HALF)] = _TO_KITTY
+    order = _order(classes, random & _LOW)
     places = np.zeros((len(v), odds.may.shape[1], _WIDTH), np.uint8)
     at = np.take_along_axis(cards, order, axis=1) + (np.arange(len(v)) * places[0].size)[:, None]
     places.reshape(-1)[at] = _runs(
-        _PLACES, _shares(odds, v, numbers, mix(keys, U64(_NO_CARD))), cards.shape[1], _NOWHERE
+        _PLACES, _run_lengths(odds, v, numbers, mix(keys, U64(_NO_CARD))), cards.shape[1], _NOWHERE
     )
-    _lay_pinned(odds, v, numbers, places)
+    _place_pinned(odds, v, numbers, places)
     return _planes(places)
 
 
 def _cards(odds: Odds) -> Index:
-    """The cards of each View by class and kind, pinned slots apart, ``[V, card]``: 64 * copy + slot."""
+    """List the cards of each View by class and kind, without pinned slots, ``[V, card]``: 64 * copy + slot."""
     may = unpack(odds.loose)  # [place, D, V, slot]
     points = unpack(odds.points)
     kind = np.where(may[HIDDEN_KITTY], np.where(points, POINTS, OTHERS), KEPT)
@@ -79,48 +79,48 @@ def _cards(odds: Odds) -> Index:
     decks, number, slots = group.shape
     padded = np.full((number, decks, _WIDTH), NUM_CLASSES * (KEPT + 1), np.uint8)
     padded[:, :, :slots] = group.transpose(1, 0, 2)
-    there = odds.whole.sum(axis=0)
+    there = odds.class_sizes.sum(axis=0)
     order = padded.reshape(number, -1).argsort(axis=1, kind="stable")[:, : there.max(initial=0)]
     order[np.arange(order.shape[1]) >= there[:, None]] = _NO_CARD
     return order
 
 
 def _runs(values: Ints, lengths: Index, width: int, rest: int) -> Bytes:
-    """Rows of ``width`` values, each as often as its ``lengths[k, B]`` say one after the other, then ``rest``."""
+    """Build rows ``[B, width]`` in which value k is repeated ``lengths[k, B]`` times; ``rest`` fills the end."""
     left = width - lengths.sum(axis=0)
     every = np.concatenate([lengths, left[None]]).T
     row = np.append(values, rest).astype(np.uint8)
     return np.repeat(np.broadcast_to(row, every.shape).reshape(-1), every.reshape(-1)).reshape(len(every), width)
 
 
-def _order(group: Bytes, chance: Words) -> Index:
-    """The places 0..k-1 of each row by group, within a group by chance (of 24 bits), ``[B, k]``."""
+def _order(group: Bytes, random: Words) -> Index:
+    """Sort the positions 0..k-1 of each row by group, in random order (24 bits) within a group, ``[B, k]``."""
     place = np.arange(group.shape[1], dtype=U64)
-    keys = (group.astype(U64) << _AFTER_RANDOM) | (chance << _AFTER_PLACE) | place
+    keys = (group.astype(U64) << _AFTER_RANDOM) | (random << _AFTER_PLACE) | place
     keys.sort(axis=1)
     return (keys & _PLACE).astype(np.intp)
 
 
-def _in_kitty(sizes: Index, buried: Index, chance: Words) -> npt.NDArray[np.bool_]:
-    """Which cards lie in the kitty ``[B, card]``: of each class and kind as many as are ``buried[kind, class, B]``."""
+def _in_kitty(sizes: Index, buried: Index, random: Words) -> npt.NDArray[np.bool_]:
+    """Choose the cards in the kitty ``bool[B, card]``: ``buried[kind, class, B]`` of each class and kind."""
     number = len(sizes)
     lengths = np.zeros((number, KEPT + 1, 2, sizes.shape[2]), np.intp)
     for kind in (POINTS, OTHERS):
         lengths[:, kind, 0] = buried[kind]
     lengths[:, :, 1] = sizes - lengths[:, :, 0]
-    groups = _runs(np.arange(number * (KEPT + 1)), sizes.reshape(-1, sizes.shape[2]), chance.shape[1], _NO_CARD)
-    order = _order(groups, chance)
-    chosen = _runs(np.tile([1, 0], number * (KEPT + 1)), lengths.reshape(-1, sizes.shape[2]), chance.shape[1], 0)
-    out = np.zeros(chance.shape, np.bool_)
+    groups = _runs(np.arange(number * (KEPT + 1)), sizes.reshape(-1, sizes.shape[2]), random.shape[1], _NO_CARD)
+    order = _order(groups, random)
+    chosen = _runs(np.tile([1, 0], number * (KEPT + 1)), lengths.reshape(-1, sizes.shape[2]), random.shape[1], 0)
+    out = np.zeros(random.shape, np.bool_)
     np.put_along_axis(out, order, chosen.astype(np.bool_), axis=1)
     return out
 
 
-def _shares(odds: Odds, v: Index, numbers: Counts, chance: Words) -> Index:
-    """How many cards of each class, in turn, go to which of :data:`_PLACES`, ``[13, B]``."""
-    whole = odds.whole[:, v] - numbers.buried[0] - numbers.buried[1]
+def _run_lengths(odds: Odds, v: Index, numbers: Counts, random: Words) -> Index:
+    """Count the cards of each class that go to each entry of :data:`_PLACES`, ``[13, B]``."""
+    whole = odds.class_sizes[:, v] - numbers.buried[0] - numbers.buried[1]
     rest = whole[ALL] - numbers.first
-    second = _hypergeometric(rest, whole[LAST_TWO], numbers.second, chance)
+    second = _hypergeometric(rest, whole[LAST_TWO], numbers.second, random)
     out = np.zeros((len(_PLACES), len(v)), np.intp)
     with_two, with_last = numbers.shared
     parts = {
@@ -138,11 +138,11 @@ def _shares(odds: Odds, v: Index, numbers: Counts, chance: Words) -> Index:
     return out
 
 
-def _hypergeometric(one: Index, other: Index, drawn: Index, chance: Words) -> Index:
-    """How many of ``drawn`` cards are from ``one`` pack if they are drawn from that and an ``other`` together."""
+def _hypergeometric(one: Index, other: Index, drawn: Index, random: Words) -> Index:
+    """Sample how many of ``drawn`` cards come from a pack of ``one`` shuffled into a pack of ``other`` cards."""
     k = np.maximum(drawn - other, 0)
     upto = np.exp(log_choose(one, k) + log_choose(other, drawn - k) - log_choose(one + other, drawn))
-    odds, left = upto.copy(), (chance >> U64(11)) * 2.0**-53
+    odds, left = upto.copy(), (random >> U64(11)) * 2.0**-53
     last = np.minimum(one, drawn)
     while True:
         more = (left >= upto) & (k < last)
@@ -153,8 +153,8 @@ def _hypergeometric(one: Index, other: Index, drawn: Index, chance: Words) -> In
         k = k + more
 
 
-def _lay_pinned(odds: Odds, v: Index, numbers: Counts, places: Bytes) -> None:
-    """Put the copies of the pinned slots where their ways lay them."""
+def _place_pinned(odds: Odds, v: Index, numbers: Counts, places: Bytes) -> None:
+    """Enter the places of the pinned slots' copies."""
     rows = np.arange(len(v))
     for m, pinned in enumerate(odds.pinned):
         way = ways(odds.may.shape[1])[numbers.pinned[m]]  # [B, copy]
@@ -166,7 +166,7 @@ def _lay_pinned(odds: Odds, v: Index, numbers: Counts, places: Bytes) -> None:
 
 
 def _planes(places: Bytes) -> Words:
-    """Planes ``uint64[place, D, B]`` of numbered places ``[B, D, 64]``."""
+    """Convert numbered places ``[B, D, 64]`` to planes ``uint64[place, D, B]``."""
     low, middle, high = (pack(places & np.uint8(bit)).T for bit in (1, 2, 4))
     each = (low & ~middle, middle & ~low, low & middle, high)
     return np.stack([thermometer(np.ascontiguousarray(copies)) for copies in each])

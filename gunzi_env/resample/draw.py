@@ -1,4 +1,4 @@
-"""Hidden hands consistent with a :class:`gunzi_env.views.View`: what a determinised search plays on.
+"""Sampling of hidden hands consistent with a :class:`gunzi_env.views.View`, for determinised search.
 
 >>> import numpy as np
 >>> from gunzi_env import Rules, engine, observe
@@ -11,10 +11,10 @@
 ...     [word] * 2 for word in seen.hand[:, 0].tolist()]
 (2, True, True)
 
-A world is drawn uniformly: every way to lay the physical cards that are not located into the hidden hands and the
-kitty, such that all of :mod:`gunzi_env.resample.constraints` holds, is equally likely. First come the numbers of cards
-by class (:mod:`gunzi_env.resample.counts`), then which cards (:mod:`gunzi_env.resample.cards`). Nothing but the View is
-known.
+A *world* is one assignment of the unseen physical cards to the hidden hands and the kitty. All assignments that satisfy
+:mod:`gunzi_env.resample.constraints` are equally likely. Sampling has two stages: the number of cards per class and
+place (:mod:`gunzi_env.resample.counts`), then the cards themselves (:mod:`gunzi_env.resample.cards`). The View is the
+only input.
 """
 
 from __future__ import annotations
@@ -35,34 +35,39 @@ from gunzi_env.views import View
 __all__ = ["resample"]
 
 _BLOCK = 4096
-"""Worlds made at a time."""
+"""Worlds sampled at a time."""
 
-_TRIES = 1 << 12
-"""Proposals for a world, after which what dead following has shown is dropped; and as many again."""
+_MAX_PROPOSALS = 1 << 12
+"""Proposals for a world with all constraints; then as many without the inferences from play."""
 
 _CARDS, _SEED = U64(1 << 32), U64(2 << 32)
-"""Streams of chance, apart from the proposals, which are numbered."""
+"""Random streams besides those of the numbered proposals."""
 
 
 def resample(view: View, keys: Words) -> Tables:
-    """B tables, one world a row, at exactly the decision of ``view`` (B rows): what the viewer sees and may do is
-    equal, and the hand can be played on.
+    """Sample one world per row: B tables at the decision of ``view`` (B rows), from which the hand can be played on.
 
-    ``keys``: ``uint64[B]``; a world follows from its row of the view and its key alone. For many worlds of one decision
-    repeat its row (``view.rows(np.repeat(...))``): rows that are equal and stand together are prepared once. Hands to
-    come are other ones than the true ones, and ``draw``, which says how the cards were dealt, is empty.
+    The viewer's View and legal actions at each table equal those of its row.
 
-    Everybody in a world knows what he knows, with one exception: if it is not the viewer who returned cards (R5.4), he
-    who did does not recall which.
+    Args:
+        view: B decisions. For many worlds of one decision repeat its row (``view.rows(np.repeat(...))``); equal
+            adjacent rows are prepared once.
+        keys: ``uint64[B]``; a world depends only on its row and its key.
 
-    Where 4,096 proposals have found no world with what dead following has shown (R7.5), or what an exemption that did
-    not happen has (R5.5), that is dropped for this world. Raises :class:`ValueError` for a row that is no decision of
-    the viewer, for one of the bidding (a View does not tell how far its closing window has come, R4.6), for positions
-    with cards out of play, and where no deal is consistent with what is seen.
+    The following hands differ from the true ones, and ``draw``, the order in which the cards were dealt, is empty.
+    Each player's knowledge is reproduced, with one exception: a player other than the viewer who returned cards (R5.4)
+    does not remember which.
+
+    If 4,096 proposals yield no world, the inferences from dead following (R7.5) and from an exemption that was not used
+    (R5.5) are dropped for that row.
+
+    Raises:
+        ValueError: a row is not a decision of the viewer, belongs to the bidding (a View does not show the progress of
+            its closing window, R4.6), has cards out of play, or is consistent with no deal.
     """
     keys = np.asarray(keys)
     if keys.dtype != U64 or keys.shape != (len(view),):
-        raise ValueError(f"keys are {keys.dtype}{list(keys.shape)}: give uint64[{len(view)}], one a row of the view")
+        raise ValueError(f"keys are {keys.dtype}{list(keys.shape)}: give uint64[{len(view)}], one per row of the view")
     _check_phases(view)
     if not len(view):
         return Tables(view.rules, 1).select(np.zeros(0, np.intp))
@@ -78,7 +83,7 @@ def resample(view: View, keys: Words) -> Tables:
         some = constraints.rows(slice(views[0], views[-1] + 1))
         places[..., rows], lost = _draw(some, views - views[0], keys[rows])
         if len(lost):
-            raise ValueError(f"row {start + lost[0]} of the view: no deal was found that is consistent with it")
+            raise ValueError(f"row {start + lost[0]} of the view: no consistent deal was found")
     out = base.select(which)
     out.seed[:] = mix(keys, _SEED)
     everyone = np.arange(out.num)
@@ -93,11 +98,11 @@ def _check_phases(v: View) -> None:
     if len(wrong):
         phase = int(v.phase[wrong[0]])
         why = "it is not the viewer's move" if phase < 0 else f"phase {Phase(phase).name} is before the hands are dealt"
-        raise ValueError(f"row {wrong[0]} of the view: {why}; hidden hands are drawn from phase TRIBUTE on")
+        raise ValueError(f"row {wrong[0]} of the view: {why}; resample needs phase TRIBUTE or later")
 
 
 def _first_of_equals(view: View) -> npt.NDArray[np.bool_]:
-    """Which rows differ from the one before."""
+    """Return which rows differ from the row before."""
     first = np.ones(len(view), np.bool_)
     first[1:] = False
     for buffer in view.buffers:
@@ -106,17 +111,17 @@ def _first_of_equals(view: View) -> npt.NDArray[np.bool_]:
 
 
 def _draw(constraints: Constraints, v: Index, keys: Words) -> tuple[Words, Index]:
-    """Hidden cards of the Views ``v`` as planes ``uint64[place, D, B]``, and the rows for which none were found."""
+    """Sample hidden cards of the Views ``v`` as planes ``uint64[place, D, B]``; also return the rows that failed."""
     out, missed = _try(constraints, v, keys)
     if not len(missed):
         return out, missed
-    lenient = constraints._replace(never=np.zeros_like(constraints.never)).rows(v[missed])
+    lenient = constraints._replace(excluded=np.zeros_like(constraints.excluded)).rows(v[missed])
     out[..., missed], lost = _try(lenient, np.arange(len(missed)), keys[missed])
     return out, missed[lost]
 
 
 def _try(constraints: Constraints, v: Index, keys: Words) -> tuple[Words, Index]:
-    """:func:`_draw` with all constraints."""
+    """:func:`_draw`, without dropping constraints."""
     odds = Odds(constraints)
     numbers, missed = _numbers(odds, v, keys)
     found = np.delete(np.arange(len(v)), missed)
@@ -131,11 +136,11 @@ def _try(constraints: Constraints, v: Index, keys: Words) -> tuple[Words, Index]
 
 
 def _numbers(odds: Odds, v: Index, keys: Words) -> tuple[Counts, Index]:
-    """The first proposal accepted for each row; and the rows for which there was none."""
+    """Return the first accepted proposal of each row, and the rows without one."""
     out = empty(odds, len(v))
     possible = odds.possible[v]
     todo, tried, width = np.flatnonzero(possible), 0, 1
-    while len(todo) and tried < _TRIES:
+    while len(todo) and tried < _MAX_PROPOSALS:
         rows = np.repeat(todo, width)
         proposal = np.tile(np.arange(tried, tried + width), len(todo))
         numbers, good = propose(odds, v[rows], mix(keys[rows], proposal))
@@ -143,6 +148,6 @@ def _numbers(odds: Odds, v: Index, keys: Words) -> tuple[Counts, Index]:
         found = np.flatnonzero(accepted.any(axis=1))
         out.put(todo[found], numbers, found * width + accepted[found].argmax(axis=1))
         todo, tried = np.delete(todo, found), tried + width
-        # Few rows are left: many proposals at once, of which the first accepted counts whatever their number is.
-        width = min(2 * width, max(1, _BLOCK // max(len(todo), 1)), _TRIES - tried)
+        # The fewer rows are left, the more proposals each makes at once; the first accepted one counts in any case.
+        width = min(2 * width, max(1, _BLOCK // max(len(todo), 1)), _MAX_PROPOSALS - tried)
     return out, np.sort(np.concatenate([todo, np.flatnonzero(~possible)]))

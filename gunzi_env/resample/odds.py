@@ -1,8 +1,8 @@
-"""How many cards of each kind lie in each hidden place: the odds from which :mod:`gunzi_env.resample.counts` draws.
+"""Sampling weights for the number of cards of each kind in each hidden place, used by :mod:`gunzi_env.resample.counts`.
 
-Cards that may lie in the same hands are one *class*: a number with a bit for each of three *roles*, which are the
-hidden seats in an order that suits the drawing. With x, y, ... cards of a class of n in the places, the physical cards
-can be laid in n! / (x! y! ...) ways, and so the numbers of all classes have odds like the product of these.
+Cards that may lie in the same hands form a *class*: a bit set of the three *roles*, which are the hidden seats in the
+order of sampling. The n cards of a class can be laid in n! / (x! y! ...) ways with x, y, ... of them in the places. The
+odds of the numbers of all classes are the product of these multinomials.
 """
 
 from __future__ import annotations
@@ -23,113 +23,122 @@ Floats = npt.NDArray[np.float64]
 
 NUM_CLASSES = 8
 ONLY_FIRST, ONLY_SECOND, FIRST_TWO, ONLY_LAST, FIRST_LAST, LAST_TWO, ALL = range(1, NUM_CLASSES)
-"""The classes, by the roles; class 0 is of cards that can but lie in the kitty."""
+"""The classes by roles. Cards of class 0 can only lie in the kitty."""
 
 POINTS, OTHERS, KEPT = 0, 1, 2
-"""Kinds: point cards and others that may lie in the kitty, and cards that cannot."""
+"""Kinds of cards: point cards that may lie in the kitty, other cards that may, and cards that cannot."""
 
 _FIT_ROUNDS = 25
-"""Rounds of fitting: with more, proposals would be a little better; the law of what is accepted is the same."""
+"""Iterations of the fit; more would raise the acceptance rate slightly without changing the distribution."""
 
 _MIN_TILT = 1e-6
-"""Nothing tilts less."""
+"""Lower bound on a sampling weight."""
 
 _PROBABILITY_BITS = U64(40)
-"""Bits of a probability."""
+"""Resolution of a sampling probability."""
 
 _LOG_FACTORIAL: Floats = np.concatenate([[0.0], np.log(np.arange(1, 1024)).cumsum()])
 
 
 class CumulativeTable:
-    """Tables of odds ``weights[rows, k]``, each drawn from by a word of chance."""
+    """Discrete distributions ``weights[rows, k]``, sampled by inverting the cumulative distribution."""
 
     def __init__(self, weights: Floats) -> None:
         rows, self.width = weights.shape
         upto = weights.cumsum(axis=1)
         total = upto[:, -1:]
         self.possible: Flags = total[:, 0] > 0
-        # Whole numbers, so that a draw does not depend on the row's place.
+        # Integers, so that rounding does not depend on the row's position.
         thresholds = (upto / np.where(total > 0, total, 1.0) * float(1 << int(_PROBABILITY_BITS))).astype(U64)
         thresholds[upto >= total] = U64(1) << _PROBABILITY_BITS
         self.thresholds: Words = (thresholds + (np.arange(rows, dtype=U64)[:, None] << _PROBABILITY_BITS)).reshape(-1)
 
-    def draw(self, row: Index, chance: Words) -> Index:
-        """The outcome 0..k-1 in each row, by one word each."""
-        wanted = (row.astype(U64) << _PROBABILITY_BITS) | (chance >> (U64(64) - _PROBABILITY_BITS))
+    def draw(self, row: Index, random: Words) -> Index:
+        """Sample an outcome 0..k-1 from each ``row[B]`` with one random word each, ``int[B]``."""
+        wanted = (row.astype(U64) << _PROBABILITY_BITS) | (random >> (U64(64) - _PROBABILITY_BITS))
         return np.asarray(np.searchsorted(self.thresholds, wanted, side="right") - row * self.width)
 
 
 def log_choose(n: Ints, k: Ints) -> Floats:
-    """The logarithm of the ways to choose k of n things, 0 <= k <= n."""
+    """Compute the logarithm of the binomial coefficient n over k, 0 <= k <= n."""
     return np.asarray(_LOG_FACTORIAL[n] - _LOG_FACTORIAL[k] - _LOG_FACTORIAL[n - k])
 
 
 def log_binomial(n: Ints, k: Ints, p: Floats, q: Floats) -> Floats:
-    """The logarithm of the binomial law, 0 <= k <= n, p + q = 1."""
+    """Compute the logarithm of the binomial probability of k of n, 0 <= k <= n, p + q = 1."""
     return np.asarray(log_choose(n, k) + k * np.log(p) + (n - k) * np.log(q))
 
 
 @cache
 def ways(decks: int) -> Index:
-    """Every way to lay the copies of a slot, ``[way, copy]`` of places; one that is not there is laid in place 0."""
+    """List all ways to lay the copies of a slot as places ``[way, copy]``; a copy that is not hidden has place 0."""
     return np.array(list(product(range(NUM_PLACES), repeat=decks)), np.intp)
 
 
 @cache
-def numbers_of_ways(decks: int) -> Index:
-    """How many copies each way lays in each place, ``[place, way]``."""
+def way_counts(decks: int) -> Index:
+    """Count the copies that each way lays in each place, ``[place, way]``."""
     out: Index = (ways(decks) == np.arange(NUM_PLACES)[:, None, None]).sum(axis=2)
     return out
 
 
 class PinnedSlot(NamedTuple):
-    """A slot of each View of which somebody does not hold some number of copies, if it has one."""
+    """A slot of each View (or none) whose copies are sampled jointly: a seat cannot hold some number of them."""
 
     bit: Words  # [V]
-    missing: Index  # [V] copies that are not there; all of them where there is no such slot
+    missing: Index  # [V] copies that are not hidden; all of them if the View has no such slot
     worth: Index  # [V] POINTS or OTHERS
-    table: CumulativeTable  # of the ways
+    table: CumulativeTable  # over the ways
 
 
 class Odds:
-    """The odds of V Views. ``possible[V]``: do they know of any world? ``bound[V]`` is above the logarithm of every
-    weight that :func:`gunzi_env.resample.counts.propose` computes."""
+    """The sampling tables of V Views.
+
+    ``possible[V]`` is false where no world is consistent with the constraints. ``bound[V]`` is an upper bound on the
+    log weight of a proposal (:func:`gunzi_env.resample.counts.propose`).
+    """
 
     def __init__(self, constraints: Constraints) -> None:
-        number = constraints.room.shape[1]
+        number = constraints.capacity.shape[1]
         everyone = np.arange(number)
         self.roles = _roles(constraints)
-        may, never = constraints.may.copy(), constraints.never.copy()
-        room = constraints.room[:3].copy()
+        may, excluded = constraints.may.copy(), constraints.excluded.copy()
+        capacity = constraints.capacity[:3].copy()
         for role in range(3):
             may[role] = constraints.may[self.roles[role], :, everyone].T
-            never[:, role] = constraints.never[:, self.roles[role], everyone]
-            room[role] = constraints.room[self.roles[role], everyone]
+            excluded[:, role] = constraints.excluded[:, self.roles[role], everyone]
+            capacity[role] = constraints.capacity[self.roles[role], everyone]
         self.may, self.points = may, constraints.points
-        self.room: Index = room.astype(np.intp)  # [role, V]
-        self.kitty: Index = constraints.room[HIDDEN_KITTY].astype(np.intp)  # [V]
-        self.most = int(self.kitty.max())
-        self.tilt, self.kitty_tilt = _fit(groups(may, constraints.points), self.room, self.kitty, constraints)
-        pinned_slots = _pinned_slots(may, never)
+        self.capacity: Index = capacity.astype(np.intp)  # [role, V]
+        self.kitty: Index = constraints.capacity[HIDDEN_KITTY].astype(np.intp)  # [V]
+        self.max_kitty = int(self.kitty.max())
+        self.tilt, self.kitty_tilt = _fit(groups(may, constraints.points), self.capacity, self.kitty, constraints)
+        pinned_slots = _pinned_slots(may, excluded)
         self.pinned = list(
-            _pinned(may, never, constraints.points, pinned_slots, np.concatenate([self.tilt, self.kitty_tilt]))
+            _pinned(may, excluded, constraints.points, pinned_slots, np.concatenate([self.tilt, self.kitty_tilt]))
         )
         self.loose = may & ~pinned_slots
-        self.numbers = groups(self.loose, constraints.points)  # [class, kind, V]
-        self.whole: Index = self.numbers.cumsum(axis=1)[:, -1]  # [class, V]
+        self.sizes = groups(self.loose, constraints.points)  # [class, kind, V]
+        self.class_sizes: Index = self.sizes.cumsum(axis=1)[:, -1]  # [class, V]
         self.possible: Flags = np.ones(number, np.bool_)
         for pinned in self.pinned:
             self.possible &= pinned.table.possible
         self.bound = np.zeros(number)
         pinned_numbers = groups(may & pinned_slots, constraints.points)
-        self._shape_kitty(constraints.least, constraints.most, pinned_numbers[:, :KEPT].cumsum(axis=0)[-1])
-        self._shape_hands(pinned_numbers.cumsum(axis=0)[-1].cumsum(axis=0)[-1])
+        self._make_kitty_tables(
+            constraints.min_points, constraints.max_points, pinned_numbers[:, :KEPT].cumsum(axis=0)[-1]
+        )
+        self._make_hand_tables(pinned_numbers.cumsum(axis=0)[-1].cumsum(axis=0)[-1])
 
-    def _shape_kitty(self, least: Ints, most: Ints, pinned: Index) -> None:
-        """How the kitty is made up of classes, ``classes[kind][class]`` with rows (V, cards of the kind left); before
-        that, how many points it has, ``split`` with rows (V, pinned points, other pinned cards).
-        ``log_ways`` has the same rows: the ways of the kitty over what pinned cards in it were drawn with."""
-        k = np.arange(self.most + 1)
+    def _make_kitty_tables(self, least: Ints, most: Ints, pinned: Index) -> None:
+        """Make the tables of the kitty.
+
+        ``kitty_points``, with rows (V, pinned point cards, other pinned cards), samples its number of point cards.
+        ``classes[kind][class]``, with rows (V, cards of the kind left), samples the cards of each class. ``log_ways``,
+        with the rows of ``kitty_points``, is the log weight of the kitty: its ways, divided by the sampling weights of
+        the pinned cards in it.
+        """
+        k = np.arange(self.max_kitty + 1)
         width = len(k)
         self.classes: list[list[CumulativeTable]] = []
         totals = []
@@ -139,7 +148,7 @@ class Odds:
             after[:, 0] = 1.0
             tables: list[CumulativeTable] = []
             for c in range(ALL, -1, -1):
-                some = _from_class(self.numbers[c, kind], tilts[c] if c else None, k)
+                some = _class_weights(self.sizes[c, kind], tilts[c] if c else None, k)
                 joint = np.zeros((len(self.kitty), width, width))  # [V, left, from this class]
                 for taken in range(width):
                     joint[:, taken:, taken] = some[:, taken, None] * after[:, : width - taken]
@@ -147,42 +156,48 @@ class Odds:
                 after = joint.cumsum(axis=2)[:, :, -1]
             self.classes.append(tables[::-1])
             totals.append(after)
-        self.beside: Index = np.minimum(pinned, self.most).max(axis=1) + 1
-        joint = np.zeros((len(self.kitty), *self.beside, width))
-        for a, b in product(*map(range, self.beside)):
+        self.pinned_sizes: Index = np.minimum(pinned, self.max_kitty).max(axis=1) + 1
+        joint = np.zeros((len(self.kitty), *self.pinned_sizes, width))
+        for a, b in product(*map(range, self.pinned_sizes)):
             rest = self.kitty[:, None] - k - b
             good = (k >= a) & (rest >= 0) & (least[:, None] <= k) & (k <= most[:, None])
             good &= ((a <= pinned[POINTS]) & (b <= pinned[OTHERS]))[:, None]
             others = np.take_along_axis(totals[OTHERS], np.maximum(rest, 0), axis=1)
             joint[:, a, b] = good * totals[POINTS][:, np.maximum(k - a, 0)] * others
-        self.split = CumulativeTable(joint.reshape(-1, width))
+        self.kitty_points = CumulativeTable(joint.reshape(-1, width))
         with np.errstate(divide="ignore"):
             log_ways = np.log(joint.cumsum(axis=3)[..., -1])
-        points, others = (np.arange(n) * np.log(p)[:, None] for n, p in zip(self.beside, self.kitty_tilt, strict=True))
+        points, others = (
+            np.arange(n) * np.log(p)[:, None] for n, p in zip(self.pinned_sizes, self.kitty_tilt, strict=True)
+        )
         log_ways = log_ways - points[:, :, None] - others[:, None, :]
         highest = log_ways.max(axis=(1, 2))
         self.possible &= highest > -np.inf
         self.log_ways: Floats = log_ways.reshape(-1)
         self.bound += np.where(self.possible, highest, 0.0)
 
-    def _shape_hands(self, pinned_cards: Ints) -> None:
-        """What goes to role 0 of the classes that it shares with one other, with rows (V, cards of it in the kitty)."""
-        whole, p = self.whole, self.tilt
-        first_two, first_last = (_shares(whole[c], p[0], p[r], self.most) for c, r in ((FIRST_TWO, 1), (FIRST_LAST, 2)))
+    def _make_hand_tables(self, pinned_cards: Ints) -> None:
+        """Make the tables of the classes that role 0 shares with one other; rows (V, its cards in the kitty)."""
+        whole, p = self.class_sizes, self.tilt
+        first_two, first_last = (
+            _binomial_table(whole[c], p[0], p[r], self.max_kitty) for c, r in ((FIRST_TWO, 1), (FIRST_LAST, 2))
+        )
         self.shared = {FIRST_TWO: first_two, FIRST_LAST: first_last}
         last = p[1] + p[2]
-        self.laws: Floats = np.log(np.stack([p[0], last, p[1] / last, p[2] / last]))  # [4, V] see propose()
-        # The greatest value of a binomial law is greatest for the fewest cards: so many are open at least.
+        self.log_probs: Floats = np.log(
+            np.stack([p[0], last, p[1] / last, p[2] / last])
+        )  # [4, V] of the two binomials in propose()
+        # The mode of a binomial is most probable for the fewest cards, so the bound uses the minimum of open cards.
         open_to_all = np.maximum(whole[ALL] - self.kitty, 0)
         elsewhere = whole[ONLY_SECOND] + whole[ONLY_LAST] + whole[FIRST_TWO] + whole[FIRST_LAST] + pinned_cards
-        left = whole[LAST_TWO] + whole[ALL] - self.kitty - self.room[0]
-        open_to_last = np.maximum(left, self.room[1] + self.room[2] - elsewhere)
-        self.bound += _highest(open_to_all, p[0], last)
-        self.bound += _highest(np.maximum(open_to_last, 0), p[1] / last, p[2] / last)
+        left = whole[LAST_TWO] + whole[ALL] - self.kitty - self.capacity[0]
+        open_to_last = np.maximum(left, self.capacity[1] + self.capacity[2] - elsewhere)
+        self.bound += _log_mode(open_to_all, p[0], last)
+        self.bound += _log_mode(np.maximum(open_to_last, 0), p[1] / last, p[2] / last)
 
 
 def _roles(constraints: Constraints) -> Index:
-    """Which seat has which role, ``[role, V]``: role 0 is the one without whom most cards are open to just two."""
+    """Assign seats to roles, ``[role, V]``. The two seats other than role 0 share the most cards."""
     numbers = groups(constraints.may, constraints.points).sum(axis=1)
     first = np.stack([numbers[ALL - (1 << seat)] for seat in range(3)]).argmax(axis=0)
     second = (first == 0).astype(np.intp)
@@ -190,7 +205,7 @@ def _roles(constraints: Constraints) -> Index:
 
 
 def classes_of(may: Words, c: int) -> Words:
-    """The copies of class ``c``, ``uint64[D, V]``."""
+    """Return the copies of class ``c``, ``uint64[D, V]``."""
     inside = may[0] | may[1] | may[2] | may[HIDDEN_KITTY]
     for role in range(3):
         inside = inside & (may[role] if c >> role & 1 else ~may[role])
@@ -198,7 +213,7 @@ def classes_of(may: Words, c: int) -> Words:
 
 
 def groups(may: Words, points: Words) -> Index:
-    """How many copies each class has of each kind, ``[class, kind, V]``."""
+    """Count the copies of each class and kind, ``[class, kind, V]``."""
     kitty = may[HIDDEN_KITTY]
     kinds = (kitty & points, kitty & ~points, ~kitty)
     found = [[count(classes_of(may, c) & kind) for kind in kinds] for c in range(NUM_CLASSES)]
@@ -206,7 +221,7 @@ def groups(may: Words, points: Words) -> Index:
 
 
 def class_tilts(tilt: Floats) -> Floats:
-    """How much the hands of each class draw together, ``[class, V]``; all of them 1, as it is a law."""
+    """Sum the tilts of the hands of each class, ``[class, V]``; those of all three hands sum to 1."""
     out = np.zeros((NUM_CLASSES, tilt.shape[1]))
     for c in range(1, NUM_CLASSES):
         for role in range(3):
@@ -215,11 +230,21 @@ def class_tilts(tilt: Floats) -> Floats:
     return out
 
 
-def _fit(numbers: Index, room: Index, kitty: Index, constraints: Constraints) -> tuple[Floats, Floats]:
-    """How much each hand draws cards to it ``[3, V]``, and the kitty points and others ``[2, V]``, such that all would
-    on average have as many cards as they have (iterative proportional fitting)."""
-    aim = np.stack([constraints.least + constraints.most, 2 * kitty - constraints.least - constraints.most]) / 2
-    exact = constraints.least == constraints.most
+def _fit(numbers: Index, capacity: Index, kitty: Index, constraints: Constraints) -> tuple[Floats, Floats]:
+    """Fit the tilts of the hands ``[3, V]`` and of the kitty for point cards and others ``[2, V]``.
+
+    With these sampling weights all places have the right number of cards on average (iterative proportional fitting).
+    """
+    aim = (
+        np.stack(
+            [
+                constraints.min_points + constraints.max_points,
+                2 * kitty - constraints.min_points - constraints.max_points,
+            ]
+        )
+        / 2
+    )
+    exact = constraints.min_points == constraints.max_points
     kitty_tilt = np.full((3, len(kitty)), 0.05)
     kitty_tilt[KEPT] = 0.0
     tilt = np.full((3, len(kitty)), 1 / 3)
@@ -227,7 +252,7 @@ def _fit(numbers: Index, room: Index, kitty: Index, constraints: Constraints) ->
         shares = numbers / np.maximum(class_tilts(tilt)[:, None] + kitty_tilt, _MIN_TILT)
         taken = (shares * kitty_tilt).cumsum(axis=0)[-1, :KEPT] + _MIN_TILT
         got = np.stack([sum(shares[c].cumsum(axis=0)[-1] for c in range(NUM_CLASSES) if c >> r & 1) for r in range(3)])
-        tilt = np.maximum(tilt * room / np.maximum(got * tilt, _MIN_TILT), _MIN_TILT)
+        tilt = np.maximum(tilt * capacity / np.maximum(got * tilt, _MIN_TILT), _MIN_TILT)
         kitty_tilt[:KEPT] *= np.where(exact, aim / taken, kitty / (taken[0] + taken[1]))
         whole = tilt[0] + tilt[1] + tilt[2]
         tilt = tilt / whole
@@ -235,19 +260,19 @@ def _fit(numbers: Index, room: Index, kitty: Index, constraints: Constraints) ->
     return tilt, kitty_tilt[:KEPT]
 
 
-def _pinned_slots(may: Words, never: Words) -> Words:
-    """The slots of which a seat might else hold a number of copies that it does not hold."""
+def _pinned_slots(may: Words, excluded: Words) -> Words:
+    """Return the slots of which a seat could otherwise be dealt an excluded number of copies."""
     out = np.zeros_like(may[0, 0])
     for role in range(3):
-        for held, bad in zip(thermometer(may[role]), never[:, role], strict=True):
+        for held, bad in zip(thermometer(may[role]), excluded[:, role], strict=True):
             out |= held & bad
     return np.asarray(out)
 
 
-def _pinned(may: Words, never: Words, points: Words, slots: Words, kitty_tilt: Floats) -> Iterator[PinnedSlot]:
-    """The pinned slots of each View one after the other, as :class:`PinnedSlot`."""
+def _pinned(may: Words, excluded: Words, points: Words, slots: Words, kitty_tilt: Floats) -> Iterator[PinnedSlot]:
+    """Yield the pinned slots of all Views, one per View at a time."""
     decks = may.shape[1]
-    every, numbers = ways(decks), numbers_of_ways(decks)
+    every, numbers = ways(decks), way_counts(decks)
     there = may[0] | may[1] | may[2] | may[HIDDEN_KITTY]
     while slots.any():
         bit = BIT.take(lowest(slots), mode="clip") & slots
@@ -263,13 +288,16 @@ def _pinned(may: Words, never: Words, points: Words, slots: Words, kitty_tilt: F
         for role in range(3):
             held = numbers[role] - (missing * (role == 0))[:, None]
             for copies in range(1, decks + 1):
-                weights *= ((never[copies - 1, role] & bit) == 0)[:, None] | (held != copies)
+                weights *= ((excluded[copies - 1, role] & bit) == 0)[:, None] | (held != copies)
         yield PinnedSlot(bit, missing, worth, CumulativeTable(weights))
 
 
-def _from_class(number: Index, tilt: Floats | None, k: Index) -> Floats:
-    """The odds that ``k`` cards of a class of ``number`` are in the kitty, ``[V, len(k)]``: the ways to choose them
-    over what its hands tilt; cards without a hand are all there."""
+def _class_weights(number: Index, tilt: Floats | None, k: Index) -> Floats:
+    """Compute the weights of ``k`` cards in the kitty of a class of ``number``, ``[V, len(k)]``.
+
+    These are the ways to choose them divided by the tilt of the class's hands. Without a tilt (class 0) all cards
+    are in the kitty.
+    """
     n = number[:, None]
     good = n == k if tilt is None else k <= n
     some = k * good
@@ -278,8 +306,8 @@ def _from_class(number: Index, tilt: Floats | None, k: Index) -> Floats:
     return np.asarray(good * ways_of_it / over)
 
 
-def _shares(number: Index, first: Floats, other: Floats, most: int) -> CumulativeTable:
-    """Binomial odds of how many of ``number`` cards less 0..``most`` go to the first of two."""
+def _binomial_table(number: Index, first: Floats, other: Floats, most: int) -> CumulativeTable:
+    """Make binomial tables for the first of two hands, with ``number`` minus 0..``most`` cards to share."""
     n = (number[:, None] - np.arange(most + 1))[..., None]
     k = np.arange(int(number.max()) + 1)
     p, q = ((tilt / (first + other))[:, None, None] for tilt in (first, other))
@@ -289,7 +317,7 @@ def _shares(number: Index, first: Floats, other: Floats, most: int) -> Cumulativ
     return CumulativeTable(law.reshape(-1, len(k)))
 
 
-def _highest(n: Index, p: Floats, q: Floats) -> Floats:
-    """The logarithm of the greatest value of a binomial law; it is less for more cards."""
+def _log_mode(n: Index, p: Floats, q: Floats) -> Floats:
+    """Compute the log probability of a binomial's mode, which decreases with ``n``."""
     mode = np.minimum(((n + 1) * p).astype(np.intp), n)
     return log_binomial(n, mode, p, q)

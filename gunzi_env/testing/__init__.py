@@ -1,4 +1,4 @@
-"""The laws of the game as functions, for rule changes and for agents of your own (R11)."""
+"""The invariants of the game (R11) as functions, for testing rule changes and agents."""
 
 from gunzi_env.testing.case import Case, LawBroken
 from gunzi_env.testing.laws import (

@@ -1,4 +1,4 @@
-"""A hand up to some moment as one line of text, and the error that carries it (see :mod:`gunzi_env.testing`)."""
+"""Replayable test cases as one line of text, and the error that carries one (see :mod:`gunzi_env.testing`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gunzi_env.tables import NOBODY, Tables
 
 @dataclass(frozen=True)
 class Case:
-    """A hand up to some moment: rules, key of the cards, the state it started from, and the actions taken."""
+    """A replayable hand: rules, key of the deal, start state, and the actions taken."""
 
     rules: Rules
     key: tuple[int, int, int, int]
@@ -31,7 +31,7 @@ class Case:
 
     @classmethod
     def of(cls, t: Tables, n: int, actions: Sequence[int]) -> Case:
-        """What has been played at table ``n`` since its hand was dealt."""
+        """Make the case of table ``n`` from the actions since its hand was dealt."""
         return cls(
             t.rules,
             (int(t.seed[n]), int(t.table_id[n]), int(t.match[n]), int(t.hand[n])),
@@ -43,7 +43,7 @@ class Case:
 
     @classmethod
     def parse(cls, text: str) -> Case:
-        """The case of a line of text; ``ValueError`` where it is none."""
+        """Parse a line of text; ``ValueError`` if it is not a case."""
         try:
             values: dict[str, Any] = json.loads(text)
             options = dict(values["rules"])
@@ -55,7 +55,7 @@ class Case:
             starts.check(rules, case.levels, case.dealer, case.blood)
             return replace(case, actions=tuple(map(int, values["actions"])))
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"no case: {type(error).__name__}: {error}") from None
+            raise ValueError(f"not a case: {type(error).__name__}: {error}") from None
 
     def __str__(self) -> str:
         named = self.rules.name != "custom"
@@ -65,7 +65,7 @@ class Case:
         return json.dumps({"rules": rules, **state, "actions": self.actions})
 
     def start(self) -> Tables:
-        """One table at the hand's first decision."""
+        """Return one table at the hand's first decision."""
         t = Tables(self.rules, 1)
         seed, table, match, hand = self.key
         engine.reset(t, seed, table_ids=np.array([table], U64), match=match, hand=hand, begin=False)
@@ -75,7 +75,7 @@ class Case:
 
 
 class LawBroken(AssertionError):
-    """A state that the rules do not allow, at ``table``; ``case`` plays it again."""
+    """The state of ``table`` violates the rules; ``case`` replays it."""
 
     def __init__(self, law: str, table: int = 0, case: Case | None = None) -> None:
         super().__init__(law if case is None else f"{law}\nat ply {len(case.actions)} of the case\n{case}")

@@ -1,4 +1,4 @@
-"""Which branches of the rules a step went through: what random play must reach, and what it cannot."""
+"""Rule coverage: the branches of the rules that a step goes through."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Mask = npt.NDArray[np.bool_]
 def count_branches(
     before: Tables, after: Tables, actions: npt.NDArray[np.int32], which: Mask, *, zero: bool = False
 ) -> BranchCounts:
-    """How many of the tables in ``which`` went through each branch in one step; clause first in each name.
+    """Count the tables in ``which`` that went through each branch in one step; names begin with the clause.
 
-    ``zero`` also lists the branches that none went through.
+    With ``zero``, branches with a count of 0 are included.
     """
     found: BranchCounts = Counter()
     parts = (_bidding, _closing, _tribute, _kitty, _follows, _results)
@@ -43,7 +43,7 @@ def _bidding(b: Tables, a: Tables, actions: npt.NDArray[np.int32]) -> dict[str, 
     number = np.clip(actions - space.BIDS, 0, len(space.bid_strength) - 1)
     strength = np.where(bid & ~passes, space.bid_strength[number], 0)
     made = bid & ~passes
-    mine = made & (b.bid_strength > 0) & (b.bid_seat == b.seat)
+    own = made & (b.bid_strength > 0) & (b.bid_seat == b.seat)
     same_suit = space.bid_suit[number] == b.bid_suit
     window = b.passes != DEALING
     return {
@@ -53,8 +53,8 @@ def _bidding(b: Tables, a: Tables, actions: npt.NDArray[np.int32]) -> dict[str, 
         "R4.4 opened": made & (b.bid_strength == 0),
         "R4.4 opened with jokers": made & (b.bid_strength == 0) & (strength > b.rules.decks),
         "R4.5 overturned another": made & (b.bid_strength > 0) & (b.bid_seat != b.seat),
-        "R4.5 reinforced": mine & same_suit,
-        "R4.5 overturned oneself": mine & ~same_suit,
+        "R4.5 reinforced": own & same_suit,
+        "R4.5 overturned oneself": own & ~same_suit,
         "R4.5 small jokers bid": strength == b.rules.decks + 1,
         "R4.5 big jokers bid": strength == b.rules.decks + 2,
         "R4.6 bid in the window": made & window,

@@ -1,8 +1,8 @@
-"""The laws of the game as functions, for whoever changes the rules or writes an agent (R11).
+"""The invariants of the game (R11) as functions, for testing rule changes and agents.
 
-``check_tables`` holds at every moment, ``check_views`` for all that the seats are told, ``check_actions`` tries
-every action of one table; ``random_hands`` plays with all three and counts what it met. A violation raises
-:class:`LawBroken`, whose ``case`` is a line of text that plays the hand again up to that moment:
+``check_tables`` checks the state of tables, ``check_views`` the observations of all seats, and ``check_actions`` tries
+every action of one table. ``random_hands`` plays random hands with all three checks and returns statistics. A violation
+raises :class:`LawBroken`, whose ``case`` is a line of text that replays the hand up to that decision:
 
 >>> from gunzi_env import Rules
 >>> random_hands(Rules.preset("dalian"), 4, seed=1).hands
@@ -51,10 +51,13 @@ __all__ = [
 
 
 def replay(case: Case, every: int = 1) -> Tables:
-    """Play a case again, every law checked at every step; the table it leads to.
+    """Replay a case with all checks at every step; return the final table.
 
-    All actions are tried at one step in ``every``. Raises :class:`gunzi_env.engine.IllegalAction` at an action that is
-    not legal, or not any more.
+    ``check_actions`` runs at one step in ``every``.
+
+    Raises:
+        LawBroken: a check failed.
+        IllegalAction: an action is illegal under the present rules.
     """
     t = case.start()
     _check_alone(t, (), True)
@@ -65,7 +68,7 @@ def replay(case: Case, every: int = 1) -> Tables:
 
 
 def _check_alone(t: Tables, actions: Sequence[int], tried: bool) -> None:
-    """Every law at a table alone, which these actions led to."""
+    """Run all checks on a single table that is the result of ``actions``."""
     try:
         check_tables(t)
         check_views(t)
@@ -83,7 +86,7 @@ def _demand(t: Tables, good: npt.NDArray[np.bool_], law: str) -> None:
 
 
 def check_tables(t: Tables) -> None:
-    """Cards, sizes, score and legal actions of every table (R11); raises :class:`LawBroken`."""
+    """Check cards, sizes, score and legal actions of every table (R11); raises :class:`LawBroken`."""
     check_cards(t)
     check_sizes(t)
     check_score(t)
@@ -91,7 +94,7 @@ def check_tables(t: Tables) -> None:
 
 
 def check_cards(t: Tables) -> None:
-    """Every face has ``decks`` copies among stock, hands, kitty, played and set-aside cards."""
+    """Check that every face has ``decks`` copies among stock, hands, kitty, played and set-aside cards."""
     nested = (t.planes[1:] & ~t.planes[:-1] == 0).all(axis=(0, 2))
     _demand(t, nested, "a plane must lie within the one before")
     total = t.planes[:, :, STOCK]
@@ -103,7 +106,7 @@ def check_cards(t: Tables) -> None:
 
 
 def check_sizes(t: Tables) -> None:
-    """How many cards each holder has in each phase."""
+    """Check the number of cards of each holder by phase."""
     size = bits(t.planes).sum(axis=0, dtype=np.int16)
     hands, kitty, pending = size[:, HAND:KITTY], size[:, KITTY], size[:, PENDING]
     rules, phase = t.rules, t.phase
@@ -139,7 +142,7 @@ def check_sizes(t: Tables) -> None:
 
 
 def check_score(t: Tables) -> None:
-    """R8.4, R11: S is a multiple of 5 within its bounds; points played and hidden make up the whole."""
+    """Check that S is a multiple of 5 within its bounds, and the total of played and buried points (R8.4, R11)."""
     _demand(t, (t.score % 5 == 0) & (t.score >= 0) & (t.score <= t.rules.max_score), "S within R8.4")
     played = t.planes[:, :, PLAYED:PENDING]
     level = t.level
@@ -153,10 +156,10 @@ def check_score(t: Tables) -> None:
 
 
 def check_legal(t: Tables) -> None:
-    """The actions of exactly one phase are legal, some of them unless the hand is over."""
+    """Check that only actions of the phase are legal, and at least one unless the hand is over."""
     space = t.actions
     legal = space.unpack(t.legal)
-    _demand(t, legal.any(axis=1) == (t.phase != Phase.OVER), "somebody can always act until the hand is over")
+    _demand(t, legal.any(axis=1) == (t.phase != Phase.OVER), "an action is legal until the hand is over")
     ids = np.arange(space.n)
     cards, single = ids < space.PASS, ids < 54
     bids = (ids >= space.BIDS) | (ids == space.PASS)
@@ -172,7 +175,7 @@ def check_legal(t: Tables) -> None:
 
 
 def check_views(t: Tables) -> None:
-    """Cards that a seat is told to lie with another or the dealer do; voids are voids (R4.4, R5.1, R6.4, R7.3)."""
+    """Check the knowledge in all Views against the hands: known cards and voids (R4.4, R5.1, R6.4, R7.3)."""
     rows, nothing = np.arange(t.num), U64(0)
     play = t.phase != Phase.OVER
     pending = t.planes[:, :, PENDING]
@@ -194,10 +197,8 @@ def check_views(t: Tables) -> None:
 
 
 def check_actions(t: Tables, n: int) -> None:
-    """Every legal action of table ``n`` is accepted on a copy; every other one is refused and changes nothing.
-
-    None is legal once the hand is over.
-    """
+    """Check that every legal action of table ``n`` is accepted on a copy, and that every other one is rejected without
+    changing the table. No action is legal after the end of the hand."""
     row = np.array([n])
     legal = t.actions.unpack(t.legal[row])[0]
     good = np.flatnonzero(legal)
@@ -217,7 +218,7 @@ def check_actions(t: Tables, n: int) -> None:
 
 
 def _check_accepted(t: Tables, n: int, actions: npt.NDArray[np.intp]) -> None:
-    """Each of these actions on a copy of table ``n``."""
+    """Apply each action to a copy of table ``n`` and check the results."""
     copies = t.select(np.repeat(n, len(actions)))
     try:
         engine.step(copies, actions)
@@ -231,19 +232,19 @@ def _check_accepted(t: Tables, n: int, actions: npt.NDArray[np.intp]) -> None:
 
 @dataclass
 class Met:
-    """What a run of random hands met."""
+    """Statistics of a run of random hands."""
 
     rules: Rules
     hands: int = 0
     decisions: int = 0
     tried: int = 0
-    """Tables at which every action was tried."""
+    """Number of tables at which every action was tried."""
     phases: Counter[str] = field(default_factory=Counter)
     branches: BranchCounts = field(default_factory=Counter)
 
 
 class _Trail:
-    """The actions of every table since its hand began."""
+    """The actions of every table since the start of its hand."""
 
     def __init__(self, tables: int) -> None:
         self.steps: list[npt.NDArray[np.uint16]] = []
@@ -252,7 +253,7 @@ class _Trail:
     def add(self, actions: npt.NDArray[np.int32]) -> None:
         self.steps.append(actions.astype(np.uint16))
         old = int(self.since.min())
-        if old > 1000:  # a long run must not fill the memory
+        if old > 1000:  # bounds the memory of a long run
             del self.steps[:old]
             self.since -= old
 
@@ -266,10 +267,13 @@ class _Trail:
 def random_hands(
     rules: Rules, hands: int, *, seed: int = 0, pass_probability: float = 0.0, tables: int = 256, every: int = 500
 ) -> Met:
-    """Play ``hands`` random hands from the published start states, every law checked at every step.
+    """Play ``hands`` random hands from the published start states with all checks; return statistics.
 
-    ``pass_probability``: how often a bid is passed without a look. At one decision in ``every`` all actions are
-    tried, and all that is told to the seats is checked at one step in 50.
+    ``check_tables`` runs at every step, ``check_views`` at one step in 50, ``check_actions`` at one decision in
+    ``every``. ``pass_probability`` is the probability of passing in the bidding before a random action is drawn.
+
+    Raises:
+        LawBroken: a check failed.
     """
     met = Met(rules)
     t = Tables(rules, min(tables, hands))
@@ -316,7 +320,7 @@ def _check_all(t: Tables, trail: _Trail, tried: npt.NDArray[np.intp], views: boo
 
 
 def _step(t: Tables, trail: _Trail, before: Tables, actions: npt.NDArray[np.int32]) -> None:
-    """One step; what the engine raises is laid at the door of the table that did it."""
+    """Apply one step; convert an exception of the engine to :class:`LawBroken` of the table that causes it."""
     try:
         engine.step(t, actions)
     except Exception as error:
@@ -338,7 +342,7 @@ def _raises(t: Tables, actions: npt.NDArray[np.int32]) -> bool:
 
 
 def random_actions(t: Tables, keys: npt.NDArray[np.uint64], pass_probability: float) -> npt.NDArray[np.int32]:
-    """A uniformly chosen legal action a table, from ``keys``; bidding passes first with this probability."""
+    """Draw a uniform legal action per table from ``keys uint64[N]``; the bidding passes with ``pass_probability``."""
     number = np.maximum(t.actions.count(t.legal), 1).astype(U64)
     actions = t.actions.pick(t.legal, (mix(keys, 1) % number).astype(np.uint8))
     passes = (t.phase <= Phase.BID) & (mix(keys, 2) % U64(1000) < U64(round(pass_probability * 1000)))

@@ -65,7 +65,7 @@ class VectorEnv:
         )
         self.points = np.zeros(num_tables, np.int16)
         """Change of S in the last step, positive in favour of team {0, 2}: ``int16[N]``."""
-        self.result = Result.made(num_tables, np.zeros)
+        self.result = Result.allocate(num_tables, np.zeros)
         self._begun = False
 
     def reset(self) -> tuple[View, npt.NDArray[np.bool_]]:

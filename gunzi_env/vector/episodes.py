@@ -39,13 +39,13 @@ class Result:
     match_winner: Int8  # [N] team, -1 for none
 
     @classmethod
-    def made(cls, num: int, make: Make = np.empty) -> Result:
+    def allocate(cls, num: int, make: Make = np.empty) -> Result:
         """Allocate arrays for ``num`` tables."""
         kinds = {"score": np.int16, "dealer": np.int8, "dug": np.bool_, "winner_dealers": np.bool_}
         arrays = {name: make((num,), kind) for name, kind in kinds.items()}
         return cls(**arrays, gain=make((num, 2), np.int8), match_winner=make((num,), np.int8))
 
-    def each(self, change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Result:
+    def map(self, change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Result:
         """Return a Result of ``change(array)`` for every array."""
         return Result(**{name: change(array) for name, array in vars(self).items()})
 
@@ -68,14 +68,14 @@ class StepResult:
     """Allocated in the first step in which a hand ends."""
 
     @classmethod
-    def made(cls, num: int, make: Make = np.empty) -> StepResult:
+    def allocate(cls, num: int, make: Make = np.empty) -> StepResult:
         """Allocate arrays for ``num`` tables, for :meth:`TableShard.advance`; without a result."""
         flags = make((num,), np.bool_), make((num,), np.bool_)
         return cls(make((num, 4), np.float32), *flags, make((num,), np.int16))
 
-    def each(self, change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> StepResult:
+    def map(self, change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> StepResult:
         """Return a StepResult of ``change(array)`` for every array, for example a slice or a copy."""
-        result = self.result.each(change) if self.result else None
+        result = self.result.map(change) if self.result else None
         return StepResult(change(self.rewards), change(self.done), change(self.over), change(self.points), result)
 
 
@@ -115,7 +115,7 @@ class TableShard:
         Raises:
             IllegalAction: an action is illegal; no table has changed.
         """
-        out = StepResult.made(self.tables.num)
+        out = StepResult.allocate(self.tables.num)
         self.advance(engine.checked(self.tables, actions), out)
         return out, self.observe()
 
@@ -131,7 +131,7 @@ class TableShard:
         over = np.flatnonzero(out.over)
         out.done[:] = False
         if len(over) and not out.result:
-            out.result = Result.made(t.num)
+            out.result = Result.allocate(t.num)
         if out.result:
             out.result.write(t)
         if len(over):

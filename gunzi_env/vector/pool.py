@@ -91,7 +91,7 @@ class Pool:
         self._steps += 1
         block = self._blocks.free()
         self._all("step", [(block,)] * len(self._parts))
-        return buffers.step_result.each(np.ndarray.copy), self._blocks.lend(block)
+        return buffers.step_result.map(np.ndarray.copy), self._blocks.lend(block)
 
     def observe(self) -> tuple[View, Flags]:
         """Return the View of the seats to move and their legal actions ``bool[N, A]``."""
@@ -163,9 +163,7 @@ class Pool:
 
     def _check_open(self) -> None:
         if not self.close.alive:
-            raise ValueError(
-                "this environment is closed: make a new one, and restore a saved state with set_state()"
-            )
+            raise ValueError("this environment is closed: make a new one, and restore a saved state with set_state()")
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("an environment with workers cannot be copied: use get_state() and set_state()")

@@ -76,9 +76,9 @@ class SharedBuffers:
         """The legal actions as words; ``legal.T`` has the layout of ``Tables.legal``."""
         self.phase: Int8 = arena((num,), np.int8)
         self.seat: Int8 = arena((num,), np.int8)
-        self.step_result = StepResult.made(num, arena)
+        self.step_result = StepResult.allocate(num, arena)
         # Always allocated: the result is read for all tables when a hand has ended in any process.
-        self.step_result.result = Result.made(num, arena)
+        self.step_result.result = Result.allocate(num, arena)
         self.privileged: Bytes = arena((num, observe.privileged_size(rules)), np.uint8)
         self._first_block = arena.used
         counter = Arena()

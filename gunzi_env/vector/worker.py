@@ -45,7 +45,7 @@ class ShardServer:
     def __init__(self, settings: Settings, buffers: SharedBuffers, tables: slice) -> None:
         self.buffers, self._tables = buffers, tables
         self.shard = TableShard(settings, tables.stop - tables.start, tables.start)
-        self._step_result = buffers.step_result.each(lambda array: array[tables])
+        self._step_result = buffers.step_result.map(lambda array: array[tables])
         self._parts: dict[int, tuple[View, Flags]] = {}
 
     # The public methods are the requests of the protocol, sent by name.

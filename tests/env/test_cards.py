@@ -99,5 +99,5 @@ def test_a_bad_rank_is_named(value: object) -> None:
 
 
 def test_cards_are_text() -> None:
-    with pytest.raises(ValueError, match=r"cards are \[1, 2\]: write text"):
+    with pytest.raises(ValueError, match=r"cards are \[1, 2\]: they must be text"):
         cards.parse_cards([1, 2])  # type: ignore[arg-type]

@@ -57,7 +57,7 @@ def test_a_broken_law_is_found() -> None:
         ),
         "S within R8.4": lambda t: t.score.__setitem__(1, 7),
         "no more is counted": lambda t: t.score.__setitem__(1, 300),
-        "somebody can always act": lambda t: t.legal.__setitem__(1, U64(0)),
+        "an action is legal until": lambda t: t.legal.__setitem__(1, U64(0)),
         "only actions of the phase": lambda t: t.legal.__setitem__((1, -1), U64(1)),
     }
     for law, fault in faults.items():
@@ -204,7 +204,7 @@ def test_a_fault_of_the_batch_alone_names_no_table(monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_what_is_no_case_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no case: "):
+    with pytest.raises(ValueError, match="not a case: "):
         testing.Case.parse(text)
 
 

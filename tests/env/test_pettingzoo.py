@@ -249,8 +249,8 @@ def test_dict_observation_and_state() -> None:
         ({"deal": [1, 2]}, "option deal is of type list"),
         ({"position": 3}, "option position is of type int"),
         ({"record": 3}, "option record is of type int"),
-        ({"position": "phase: lead", "deal": "S3"}, "option position stands alone"),
-        ({"record": "x", "dealer": 1}, "option record stands alone"),
+        ({"position": "phase: lead", "deal": "S3"}, "option position cannot be combined"),
+        ({"record": "x", "dealer": 1}, "option record cannot be combined"),
         ({"deal": "S3 X9"}, "unknown card 'X9'"),
     ],
 )
@@ -270,7 +270,7 @@ def test_before_reset() -> None:
         with pytest.raises(ValueError, match="seed is"):
             gunzi_env.VectorEnv(4, seed=seed)
     for state in ("x", None, {}):
-        with pytest.raises(ValueError, match="no state"):
+        with pytest.raises(ValueError, match="not a state"):
             env.set_state(state)
 
 

@@ -212,8 +212,8 @@ GOOD = ["SA H4", "H9 D4", "S4 D6", "D8 C9"]
         ({"leader": 7}, "leader is 7"),
         ({"seat": "x"}, "seat is 'x'"),
         ({"bidder": 4}, "bidder is 4"),
-        ({"hands": GOOD[:3]}, "four seats"),
-        ({"played": ["S5"]}, "four seats"),
+        ({"hands": GOOD[:3]}, "four entries"),
+        ({"played": ["S5"]}, "four entries"),
         ({"hands": ["SA", "H9 D4", "S4", "D8"]}, "1, 2, 1, 1 cards"),
         ({"hands": [""] * 4}, "0, 0, 0, 0 cards"),
         ({"hands": ["SA SA", "SA H9", "SA D6", "D8 C9"]}, "4 copies of SA"),
@@ -232,16 +232,16 @@ GOOD = ["SA H4", "H9 D4", "S4 D6", "D8 C9"]
         ({"bid": "1xS", "kitty_shown": False}, "so the kitty was shown"),
         ({"hands": ["S3 H4", *GOOD[1:]], "shown": ["S3", "", "", ""], "kitty_shown": False}, "so the kitty was shown"),
         ({"hands": ["BJ H4", *GOOD[1:]], "shown": ["BJ", "", "", ""], "kitty_shown": False}, "so the kitty was shown"),
-        ({"phase": "show", "bid": "1xS"}, "in phase show nobody bids"),
-        ({"phase": "show", "shown": ["BJ", "", "", ""]}, "ends it"),
+        ({"phase": "show", "bid": "1xS"}, "in phase show there are no bids"),
+        ({"phase": "show", "shown": ["BJ", "", "", ""]}, "ends phase show"),
         ({"bid": "1xH", "hands": ["H3 H4", *GOOD[1:]]}, "bid is '1xH', but trump is S"),
         ({"bid": "1xS"}, "seat 0 has shown S3"),
-        ({"bid": "1xS", "blood": 1}, "seat 0 has shown 1 S3, but 0 of these are in play"),
-        ({"shown": ["", "H9", "", ""]}, "cards that nobody shows"),
-        ({"shown": ["", "H3"]}, "four seats"),
+        ({"bid": "1xS", "blood": 1}, "seat 0 has shown 1 S3, but only 0 are in play"),
+        ({"shown": ["", "H9", "", ""]}, "other cards than level cards and jokers"),
+        ({"shown": ["", "H3"]}, "four entries"),
         (
             {"hands": ["S3 H4", *GOOD[1:]], "blood": 1, "shown": ["S3", "S3", "", ""]},
-            "seats 0 and 1 have shown 2 S3, but 1 of these are in play: the same card of two seats",
+            "seats 0 and 1 have shown 2 S3, but only 1 are in play: two seats cannot show the same card",
         ),
     ],
 )
@@ -310,7 +310,7 @@ def test_what_cannot_be_written() -> None:
     with pytest.raises(PositionError, match="over"):
         format_position(game.t)
     mine = setup(dataclasses.replace(Rules(), level_at_high=True), hands=GOOD)
-    with pytest.raises(PositionError, match="no preset"):
+    with pytest.raises(PositionError, match="other than a preset"):
         format_position(mine)
     half = Game(setup(hands=["HK HK S4", "H4 H6 H8", "D5 D6 D7", "C4 C5 C6"])).play("0 HK HK", "1 H8")
     with pytest.raises(PositionError, match="half made"):
@@ -346,7 +346,7 @@ def test_a_position_is_text() -> None:
         ({"score": 7}, "score is 7: it must be a multiple of 5"),
         ({"phase": "lead", "trick": (), "levels": (4, 5)}, "level is 3, but the dealer's team is on 4"),
         ({"phase": "follow"}, "phase is 'follow' and the trick has 0 plays"),
-        ({"phase": "jokers", "dry": True, "kitty_cards": "H4", "seat": 1}, "seat 1 has no joker it could bury"),
+        ({"phase": "jokers", "dry": True, "kitty_cards": "H4", "seat": 1}, "seat 1 has no joker to bury"),
     ],
 )
 def test_what_contradicts_itself_is_named(fields: dict[str, Any], named: str) -> None:

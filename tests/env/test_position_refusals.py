@@ -72,8 +72,8 @@ def test_a_trick_of_which_all_else_is_forced() -> None:
         # A play within the suit proves nothing, and a card of another suit than the led one was there before.
         ({"void": "1H", "trick": ["HT", "H6"], "hands": ["C4", "C9", "H7 C7", "H8 C8"]}, "seat 1 has H6"),
         ({"void": "1D", "trick": ["HT", "D6"], "hands": ["C4", "C9", "H7 C7", "H8 C8"]}, "seat 1 has D6"),
-        ({"no_pair": "1H"}, "no pair is said, but in live following"),
-        ({"no_triple": "1H"}, "no triple is said, but in live following"),
+        ({"no_pair": "1H"}, "no pair is given, but in live following"),
+        ({"no_triple": "1H"}, "no triple is given, but in live following"),
         ({"no_pair": "1S", "rules": "dalian_dead"}, "no pair names '1S'"),
     ],
 )
@@ -117,7 +117,7 @@ SHORT: dict[str, Any] = {"hands": ["H3 BJ", "D3 LJ", "HA DA", "S3 HK"], "kitty_c
 @pytest.mark.parametrize(
     ("fields", "named"),
     [
-        ({"phase": phase} | field, f"{name} is said, but in phase {phase}")
+        ({"phase": phase} | field, f"{name} is given, but in phase {phase}")
         for phase, fields in {
             "show": {"dry": True, "kitty public": True, "kitty shown": True, "leader": 0, "void": "1H"},
             "bid": {"dry": True, "kitty public": True, "kitty shown": False, "played": ["S4", "", "", ""]},
@@ -156,7 +156,7 @@ def test_more_cards_than_are_dealt(phase: str) -> None:
     setup(hands=hands, kitty_cards=f"{kitty} S2", phase=phase)
     refuses("kitty has 7 cards: it has at most 6 (R1.2)", hands=hands, kitty_cards=f"{kitty} S2 S2", phase=phase)
     too_many = [*hands[:2], f"{hands[2]} H2 H2 H2", hands[3]]
-    refuses("hand 2 has 40 cards with those played: a hand has at most 39", hands=too_many, phase=phase)
+    refuses("hand 2 has 40 cards including those played: a hand has at most 39", hands=too_many, phase=phase)
     if phase == "lead":
         refuses("hand 2 has 40 cards", hands=hands, played=["", "", "H2 H2 H2", ""])
 
@@ -165,7 +165,7 @@ def test_more_cards_than_are_dealt(phase: str) -> None:
 def test_a_show_is_of_a_first_hand(fields: dict[str, Any]) -> None:
     """R4.2, R5.1: levels and blood come from hands before it."""
     refuses("levels and blood need a dealer", **(SHORT | {"phase": "show"} | fields))
-    refuses("with first_bid auto nobody is asked", **SHORT, phase="show", rules="classic")
+    refuses("with first_bid auto no seat is asked", **SHORT, phase="show", rules="classic")
     assert setup(**SHORT, phase="show").phase[0] == Phase.SHOW
 
 
@@ -192,15 +192,15 @@ def test_who_is_asked_at_the_tribute_and_the_burial() -> None:
     """He is who the rules say."""
     fields: dict[str, Any] = SHORT | {"phase": "tribute", "blood": 1, "dealer": 3}
     assert setup(**fields, seat=2).phase[0] == Phase.TRIBUTE
-    refuses("seat is 1, but seat 2 is asked", **fields, seat=1)
-    refuses("seat is 1, but seat 0 is asked", **SHORT, phase="bury", seat=1)
+    refuses("seat is 1, but seat 2 is to move", **fields, seat=1)
+    refuses("seat is 1, but seat 0 is to move", **SHORT, phase="bury", seat=1)
 
 
 @pytest.mark.parametrize(
     ("fields", "named"),
     [
-        ({"bid": "1xS", "blood": 1}, "seat 0 has shown 1 S3, but 0 of these are in play"),
-        ({"bid": "2xS", "bidder": 2, "hands": ["S3 H4", *GOOD[1:]], "blood": 1}, "seat 2 has shown 2 S3, but 1 of"),
+        ({"bid": "1xS", "blood": 1}, "seat 0 has shown 1 S3, but only 0 are in play"),
+        ({"bid": "2xS", "bidder": 2, "hands": ["S3 H4", *GOOD[1:]], "blood": 1}, "seat 2 has shown 2 S3, but only 1"),
         ({"hands": ["BJ H4", *GOOD[1:]], "shown": ["BJ", "", "BJ", ""], "blood": 2}, "seats 0 and 2 have shown 2 BJ"),
     ],
 )

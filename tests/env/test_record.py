@@ -239,8 +239,8 @@ def changed(number: int, line: str) -> str:
         (changed(1, "hand 0 3-3 - 0"), "line 2: the rules must come first"),
         (changed(1, "rules dalia 0"), "line 2: unknown preset 'dalia'"),
         (changed(1, f"rules classic {Rules().digest}"), "line 2: the rules 'classic' have changed"),
-        (changed(1, "rules custom {take: 3} 0"), "line 2: rules are no JSON"),
-        (changed(1, "rules custom [3] 0"), "line 2: rules are no JSON object"),
+        (changed(1, "rules custom {take: 3} 0"), "line 2: rules are not valid JSON"),
+        (changed(1, "rules custom [3] 0"), "line 2: rules are not a JSON object"),
         (changed(1, 'rules custom {"take": 125} 0'), "line 2: take is 125"),
         (changed(1, 'rules custom {"tale": 120} 0'), "line 2: unknown option 'tale'"),
         (changed(1, "rules custom " + "[" * 100_000 + " 0"), "line 2"),
@@ -256,9 +256,9 @@ def changed(number: int, line: str) -> str:
         (changed(5, "deal " + " ".join(DECK[:-1])), "line 6: a deck has"),
         (changed(5, "deal " + " ".join([*DECK[:-1], "SX"])), "line 6: unknown card 'SX'"),
         (changed(5, "deal " + " ".join([*DECK[:-1], DECK[0]])), "line 6: a deck has"),
-        (changed(6, "4 pass"), "line 7: '4' is no keyword"),
-        (changed(6, "dael S4"), "line 7: 'dael' is no keyword"),
-        (GOOD + "0 pass\n", "'0' is no keyword"),  # after the result
+        (changed(6, "4 pass"), "line 7: '4' is neither a keyword"),
+        (changed(6, "dael S4"), "line 7: 'dael' is neither a keyword"),
+        (GOOD + "0 pass\n", "'0' is neither a keyword"),  # after the result
         ("\n".join([*LINES[:2], "deal S4"]), "'deal' before the first hand"),
         ("x" * 4_000_001, "4000001 characters"),
     ],
@@ -279,7 +279,7 @@ def test_what_cannot_be_read_is_refused_by_line(text: str, named: str) -> None:
         (changed(3, "hand 0 11-3 0 0"), "levels 11-3"),
         (changed(len(LINES) - 1, "result 123 dug 0-0"), "'123 dug 0-0'"),
         ("\n".join([*LINES[:-1], "0 pass"]), "after the end"),
-        ("\n".join([*LINES[:20], LINES[-1]]), "played again it is not"),
+        ("\n".join([*LINES[:20], LINES[-1]]), "differs from that of the replay"),
     ],
 )
 def test_what_cannot_be_played_is_refused(text: str, named: str) -> None:

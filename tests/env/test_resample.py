@@ -30,7 +30,7 @@ from tests.support.worlds import deal, other_world
 DALIAN, DEAD = Rules.preset("dalian"), Rules.preset("dalian_dead")
 ALL_RULES = {name: Rules.preset(name) for name in Rules.presets()} | VARIANTS
 
-MODULE = importlib.import_module("gunzi_env.resample")  # the package has the function under this name
+MODULE = importlib.import_module("gunzi_env.resample.draw")  # gunzi_env.resample is the function
 
 # ---- what is drawn is what is seen
 
@@ -132,11 +132,11 @@ def excluded(t: Tables, g: Index, v: View) -> Flags:
     for some in range(1, 16):
         inside = ((may > 0) & (may & ~some == 0)).sum(axis=0)
         bad |= (inside > sum(held[p] for p in range(4) if some >> p & 1)).any(axis=1)
-    for number, words in enumerate(constraints.never, start=1):
+    for number, words in enumerate(constraints.excluded, start=1):
         for p in range(3):
             bad |= (planes.unpack(words[p]) & (held[p] == number)).any(axis=1)
     worth = (kitty * planes.unpack(constraints.points)).sum(axis=1)
-    return bad | (worth < constraints.least) | (worth > constraints.most)
+    return bad | (worth < constraints.min_points) | (worth > constraints.max_points)
 
 
 @pytest.mark.parametrize("agent", ["", "greedy"])
@@ -292,10 +292,10 @@ def test_what_is_no_decision_or_no_deal_is_an_error() -> None:
         resample(observe.view(t, None, np.array([1], np.int8)), keys_for(1, 0))
     everywhere = v.void.copy()
     everywhere[:, 1:, 0] = True
-    with pytest.raises(ValueError, match="row 0 of the view: no deal was found that is consistent"):
+    with pytest.raises(ValueError, match="row 0 of the view: no consistent deal was found"):
         resample(v.replace(void=everywhere), keys_for(1, 0))
     short = position.setup(hands=["SA", "H9", "S4", "D8"])
-    with pytest.raises(ValueError, match="161 cards are unseen, but 3 lie in hidden hands and kitty"):
+    with pytest.raises(ValueError, match="161 cards are unseen, but the hidden hands and the kitty have 3"):
         resample(observe.view(short), keys_for(1, 0))
 
 

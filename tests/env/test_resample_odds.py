@@ -17,7 +17,7 @@ from gunzi_env.rulebook import cards_planes
 from gunzi_env.tables import PLAYED, Tables
 from tests.support.enumerated import Scenario, World, cards_of, late, surprise
 
-MODULE = importlib.import_module("gunzi_env.resample")  # the package has the function under this name
+MODULE = importlib.import_module("gunzi_env.resample.draw")  # gunzi_env.resample is the function
 
 DALIAN, DEAD, FOUR = (Rules.preset(name) for name in ("dalian", "dalian_dead", "four_deck"))
 

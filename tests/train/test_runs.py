@@ -258,7 +258,7 @@ def test_a_record_is_inspected(trained: Path, tmp_path: Path, capsys: pytest.Cap
     lines[-1] = "result 5 guard 0-9"
     (tmp_path / "wrong.txt").write_text("\n".join(lines), "utf-8")
     (tmp_path / "later.txt").write_text("gunzi record 2\n", "utf-8")
-    for name, said in (("wrong.txt", "played again it is not"), ("later.txt", "first line must be")):
+    for name, said in (("wrong.txt", "differs from that of the replay"), ("later.txt", "first line must be")):
         with pytest.raises(RecordError, match=said) as caught:
             inspect.main([str(tmp_path / name)])
         assert str(tmp_path / name) in str(caught.value) and caught.value.exit_code == 3
