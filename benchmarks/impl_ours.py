@@ -12,7 +12,7 @@ from benchmarks.loops import SEED, Started, Unavailable, Work, aec_games
 from benchmarks.worker import measure
 from gunzi_env import VectorEnv, actions, aec, observe
 from gunzi_env.rules import Rules, load_rules
-from gunzi_eval.commands.bench import Runner
+from gunzi_eval.throughput import Runner
 
 RULES = "dalian"
 ENGINE_SIZES = (16384, 65536, 131072)

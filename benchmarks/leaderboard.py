@@ -25,14 +25,20 @@ from benchmarks import leaderboard_page, pairings, results
 from benchmarks.pairings import COSTS, MEASURED, SEED, Pairing
 from benchmarks.results import Section
 from gunzi_agents import registry
-from gunzi_env import cli, engine, observe
+from gunzi_agents.base import Agent
+from gunzi_agents.playing import Actions, Seating, advance
+from gunzi_env import cli, engine
 from gunzi_env.cli.options import UsageError
-from gunzi_env.keys import mix
+from gunzi_env.observe import View
+from gunzi_env.planes import Words
+from gunzi_env.published import starts
 from gunzi_env.resample import draw
 from gunzi_env.rules import Rules
-from gunzi_env.tables import Phase
-from gunzi_eval.commands import arena
-from gunzi_eval.commands.bench import HAND, Runner, machine
+from gunzi_env.tables import Flags, Phase
+from gunzi_eval.matches import report, tournament
+from gunzi_eval.matches.tournament import Plan
+from gunzi_eval.matches.workers import MAX_WORKERS, TournamentSpec
+from gunzi_eval.throughput import HAND, Runner, machine
 
 GAMES = results.ROOT / "runs" / "leaderboard"
 BATCH = 1024
@@ -69,20 +75,18 @@ def _text(part: ast.stmt) -> bool:
 
 
 def play(pairing: Pairing, deals: int, folder: Path, workers: int) -> Section:
-    """Play a pairing in the arena. Return its figures and the CPU seconds of the hands played in this run."""
+    """Play a pairing as a tournament. Return its figures and the CPU seconds of the hands played in this run."""
     bots = sources()
-    save, figures = folder / f"{pairing.rules}-{bots}.jsonl", folder / f"{pairing.name}.json"
+    save = folder / f"{pairing.rules}-{bots}.jsonl"
     deals_before, cpu_before = _saved_deals(save, pairing), _cpu_seconds()
-    arena.run(
-        arena.Arena(
-            agents=(pairing.a, pairing.b), deals=deals, seed=SEED, workers=workers, rules=pairing.rules,
-            save=save, json=figures,
-        )
-    )  # fmt: skip
+    rules, pair = Rules.preset(pairing.rules), (pairing.a, pairing.b)
+    print(f"{pairing.a}, {pairing.b}; rules {rules.name}, {deals} deals a pair, seed {SEED}", flush=True)
+    spec, plan = TournamentSpec(rules, SEED, make=registry.make), Plan(deals)
+    found = tournament.run([pair], spec, plan, workers, save)[pair].result()
+    print(report.summary_text([found]), flush=True)
     seconds, hands = _cpu_seconds() - cpu_before, 2 * (_saved_deals(save, pairing) - deals_before)
-    found = json.loads(figures.read_text(encoding="utf-8"))
-    section = {key: found[key] for key in ("rules", "rules_digest", "starts", "seed")}
-    section |= {key: found["pairs"][0][key] for key in ("a", "b", "deals", "levels", "points", "hands_won")}
+    section = {"rules": rules.name, "rules_digest": rules.digest, "starts": starts.VERSION, "seed": SEED}
+    section |= {key: found.as_dict()[key] for key in ("a", "b", "deals", "levels", "points", "hands_won")}
     return section | {"bots": bots, "cpu": {"seconds": seconds, "hands": hands} if hands else None}
 
 
@@ -116,23 +120,32 @@ def costs(steps: int, repeats: int) -> Section:
 def cost(name: str, steps: int, repeats: int, warm_up: int = HAND) -> float:
     """Measure CPU microseconds per decision of a bot that plays all four seats. The engine's time is not included."""
     rules = Rules.preset("dalian")
-    agent, tables = registry.make(name, rules), Runner(rules, BATCH, SEED).tables
-    rates, spent = [], 0.0
+    agent, tables = _Timed(registry.make(name, rules)), Runner(rules, BATCH, SEED).tables
+    seating, plies = Seating.alone(agent, BATCH), np.zeros(BATCH, np.int64)
+    rates = []
     for step in range(warm_up + steps * repeats):
-        view, legal = observe.view(tables), tables.actions.unpack(tables.legal)
-        keys = mix(np.uint64(SEED), tables.table_id, step)
-        begun = time.process_time()
-        actions = agent.act(view, legal, keys)
-        spent += time.process_time() - begun
-        engine.step(tables, actions, skip_forced=True)
+        advance(tables, seating, plies)
         over = np.flatnonzero(tables.phase == Phase.OVER)
         if len(over):
             engine.next_hand(tables, over)
         played = step + 1 - warm_up  # the warm-up steps lead to positions of the bot's own play
         if played >= 0 and played % steps == 0:
-            rates += [spent / (steps * BATCH) * 1e6] if played else []
-            spent = 0.0
+            rates += [agent.spent / (steps * BATCH) * 1e6] if played else []
+            agent.spent = 0.0
     return statistics.median(rates)
+
+
+class _Timed(Agent):
+    """Another agent, with the CPU seconds that it spent deciding."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent, self.name, self.spent = agent, agent.name, 0.0
+
+    def act(self, view: View, legal: Flags, keys: Words) -> Actions:
+        begun = time.process_time()
+        actions = self.agent.act(view, legal, keys)
+        self.spent += time.process_time() - begun
+        return actions
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -145,8 +158,8 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(argv)
     if not 0 < options.scale <= 1:
         parser.error(f"--scale is {options.scale}, allowed is more than 0, up to 1")
-    if not 1 <= options.workers <= arena.MAX_WORKERS:
-        parser.error(f"--workers is {options.workers}, allowed are 1 to {arena.MAX_WORKERS}")
+    if not 1 <= options.workers <= MAX_WORKERS:
+        parser.error(f"--workers is {options.workers}, allowed are 1 to {MAX_WORKERS}")
     return options
 
 

@@ -14,9 +14,8 @@ from benchmarks.pairings import COSTS, MEASURED, SEED, Pairing
 from benchmarks.results import Section, table
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules
-from gunzi_eval.commands.rating import fit_text, interval
-from gunzi_eval.stats.bradley_terry import Meeting, connected, fit
-from gunzi_eval.stats.intervals import Interval, figure
+from gunzi_eval.stats.bradley_terry import PairResult, connected, fit
+from gunzi_eval.stats.intervals import Interval, format_interval
 
 RESULTS = results.ROOT / "docs" / "leaderboard.json"
 PAGE = results.ROOT / "docs" / "leaderboard.md"
@@ -56,22 +55,22 @@ def _row(pairing: Pairing, section: Section | None) -> list[str]:
     if section is None:
         return [*start, NOT_PLAYED, NOT_PLAYED, NOT_PLAYED]
     levels, points, won = (Interval(**section[key]) for key in ("levels", "points", "hands_won"))
-    return [*start, figure(levels, 3), figure(points, 1), figure(won, 1, 100, signed=False)]
+    return [*start, format_interval(levels, 3), format_interval(points, 1), format_interval(won, 1, 100, signed=False)]
 
 
 def _scale(sections: list[Section]) -> str:
     """Rate all bots that are connected to the anchor through games."""
-    meetings = [
-        Meeting(s["a"], s["b"], s["deals"], *(s["hands_won"][k] for k in ("mean", "low", "high"))) for s in sections
+    pairs = [
+        PairResult(s["a"], s["b"], s["deals"], *(s["hands_won"][k] for k in ("mean", "low", "high"))) for s in sections
     ]
-    linked = connected(meetings, ANCHOR)
-    meetings_there = [meeting for meeting in meetings if meeting.a in linked]
-    if not meetings_there:
+    linked = connected(pairs, ANCHOR)
+    pairs_there = [pair for pair in pairs if pair.a in linked]
+    if not pairs_there:
         return f"No rating: no played game links a bot to `{ANCHOR}`."
-    scale = fit(meetings_there, ANCHOR)
-    rows = [[f"`{found.name}`", format(round(found.rating) + 0, "d"), interval(found)] for found in scale.ratings]
-    lines = [table(["bot", "Elo", "95 % interval"], rows), fit_text(scale).replace("\n", "; ") + "."]
-    apart = sorted({name for meeting in meetings for name in (meeting.a, meeting.b)} - linked)
+    ratings = fit(pairs_there, ANCHOR)
+    rows = [[f"`{r.name}`", format(round(r.rating) + 0, "d"), r.interval_text()] for r in ratings.ratings]
+    lines = [table(["bot", "Elo", "95 % interval"], rows), ratings.fit_text().replace("\n", "; ") + "."]
+    apart = sorted({name for pair in pairs for name in (pair.a, pair.b)} - linked)
     return "\n\n".join([*lines, *([f"Not linked to `{ANCHOR}` by games: {', '.join(apart)}."] if apart else [])])
 
 

@@ -21,7 +21,7 @@ from gunzi_env import engine, planes
 from gunzi_env.planes import NUM_SLOTS, Words
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import HAND, Phase, Tables
-from gunzi_eval.commands.bench import Runner, machine, rate
+from gunzi_eval.throughput import Runner, machine, rate
 
 SIZES = (1, 16, 256, 4096, 16384, 65536)
 COPIES = 1000

@@ -188,7 +188,7 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     # Imported here because the modules loaded by the peers must not import gunzi.
     from benchmarks.memory import array_bytes
-    from gunzi_eval.commands.bench import machine
+    from gunzi_eval.throughput import machine
 
     chosen = [c for c in CASES if not options.only or c.name in options.only]
     section: results.Section = {"machine": machine(), "seconds": options.seconds, "rounds": options.rounds}

@@ -12,7 +12,7 @@ from benchmarks.plot import ENOUGH, draw
 from benchmarks.results import short, table
 from benchmarks.worker import cores, pin
 from gunzi_env.rules import load_rules
-from gunzi_eval.commands.bench import machine, rate
+from gunzi_eval.throughput import machine, rate
 
 SIZES = (1, 16, 256, 4096, 65536)
 

@@ -1,8 +1,10 @@
 """Run ``gunzi`` commands from a checkout: ``python -m eval arena ...`` equals ``gunzi arena ...``."""
 
 import sys
+from pathlib import Path
 
-from gunzi_env.cli import main
+from gunzi_env.cli import main, use_checkout
 
 if __name__ == "__main__":
+    use_checkout(Path(__file__).resolve().parents[1])
     sys.exit(main())

@@ -2,7 +2,7 @@
 
 A hand runs through the chapters of the rules in the order of R5.0. Each phase has a pair of functions in
 :data:`HANDLERS`: ``legal(t, g)`` writes the legal actions of the tables ``g`` as words, ``apply(t, g, action)``
-carries the actions out and returns the tables whose chapter is finished; :data:`CHAPTERS` leads these on to
+carries the actions out and returns the tables whose chapter is finished; :data:`CHAPTERS` leads these to
 their next decision. ``t.legal`` is always up to date.
 """
 
@@ -16,15 +16,14 @@ import numpy.typing as npt
 
 from gunzi_env import compiled
 from gunzi_env.actions import ActionSpace
-from gunzi_env.chapters import bidding, choice, kitty, settlement, tribute, tricks
+from gunzi_env.chapters import bidding, kitty, selection, settlement, tribute, tricks
 from gunzi_env.chapters.deal import first_seats, shuffle
-from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, put_planes
 from gunzi_env.tables import HAND, NOBODY, Index, Int8, Phase, Tables
 
 __all__ = [
-    "HANDLERS", "IllegalAction", "Phase", "advance", "begin_hand", "carry_out", "checked", "legal", "next_hand",
-    "play_forced", "reset", "step",
+    "HANDLERS", "REFUSALS", "IllegalAction", "Phase", "advance", "begin_hand", "carry_out", "checked", "legal",
+    "next_hand", "play_forced", "reset", "step",
 ]  # fmt: skip
 
 Legal = Callable[[Tables, Index], Words]
@@ -33,11 +32,11 @@ Apply = Callable[[Tables, Index, Ints], Index]
 HANDLERS: dict[Phase, tuple[Legal, Apply]] = {
     Phase.SHOW: (bidding.show_legal, bidding.show_apply),
     Phase.BID: (bidding.bid_legal, bidding.bid_apply),
-    Phase.TRIBUTE: (choice.legal, tribute.apply),
-    Phase.RETURN: (choice.legal, tribute.apply_return),
-    Phase.BURY: (choice.bury_legal, kitty.bury_apply),
+    Phase.TRIBUTE: (selection.legal, tribute.apply),
+    Phase.RETURN: (selection.legal, tribute.apply_return),
+    Phase.BURY: (selection.bury_legal, kitty.bury_apply),
     Phase.JOKERS: (kitty.jokers_legal, kitty.jokers_apply),
-    Phase.PICKUP: (choice.legal, kitty.pickup_apply),
+    Phase.PICKUP: (selection.legal, kitty.pickup_apply),
     Phase.LEAD: (tricks.lead_legal, tricks.lead_apply),
     Phase.FOLLOW: (tricks.follow_legal, tricks.follow_apply),
 }
@@ -54,7 +53,7 @@ _NO_TABLES: Index = np.empty(0, np.intp)
 
 
 class IllegalAction(ValueError):
-    """An action that the rules refuse; nothing was changed. Names table, phase, seat, action and reason."""
+    """An action that the rules refuse; no table was changed. Names table, phase, seat, action and reason."""
 
     exit_code = 2
 
@@ -74,10 +73,10 @@ def _rebuild(action: Any, reason: str, table: int, phase: str, seat: int) -> Ill
 def reset(
     t: Tables, seed: int | Words, *, table_ids: Words | None = None, match: int = 0, hand: int = 0, begin: bool = True
 ) -> None:
-    """Name the deals of all tables and begin the first hand of a match at each.
+    """Set which deals all tables play, and begin the first hand of a match at each.
 
-    ``seed`` and ``table_ids`` (0, 1, ... when not given) are ``uint64``: with ``match`` and ``hand`` they
-    determine every card. ``begin=False`` leaves the hands to :func:`begin_hand`.
+    ``seed`` and ``table_ids`` (default 0, 1, ...), ``uint64``, with ``match`` and ``hand`` determine every card.
+    ``begin=False`` leaves the start of the hands to :func:`begin_hand`.
     """
     t.seed[:] = np.asarray(seed, U64) if not isinstance(seed, int) else U64(seed % 2**64)
     t.table_id[:] = np.arange(t.num, dtype=U64) if table_ids is None else table_ids
@@ -98,8 +97,8 @@ def begin_hand(
 ) -> None:
     """Deal a hand at the tables ``g`` and go to its first decision.
 
-    ``levels[n, 2]``, ``dealer[n]`` (-1: the first hand of a match, R4.2) and ``blood[n]`` are the state it starts
-    from, a new match when left out. ``draw[n, D, 54]`` prescribes the cards of the first deal (see
+    ``levels[n, 2]``, ``dealer[n]`` (-1: the first hand of a match, R4.2) and ``blood[n]`` are the start state, by
+    default that of a new match. ``draw[n, D, 54]`` prescribes the cards of the first deal (see
     :func:`gunzi_env.chapters.deal.draw_of_deck`); redeals come from the seed.
     """
     rules = t.rules
@@ -115,7 +114,7 @@ def begin_hand(
 
 
 def _open_deal(t: Tables, g: Index) -> None:
-    """A clean table, then the bidding; again with other cards where these name no suit (R4.8)."""
+    """Clear the tables and enter the bidding; deal again where the bidding ends without a suit (R4.8)."""
     started = g
     while len(g):
         clear(t, g)
@@ -125,18 +124,8 @@ def _open_deal(t: Tables, g: Index) -> None:
 
 
 def clear(t: Tables, g: Index) -> None:
-    """Nothing shown, nothing known, nothing played."""
-    for cards in (t.shown, t.known, t.loose, t.turned, t.tribute, t.returned, t.trick):
-        cards[:, g] = U64(0)
-    for flags in (t.void, t.no_pair, t.no_triple, t.kitty_shown, t.kitty_public, t.dry, t.dug):
-        flags[g] = False
-    for numbers in (t.score, t.gain, t.next_blood, t.need, t.pickable, t.led_count, t.trick_points):
-        numbers[g] = 0
-    for choosing in (t.source, t.choice, t.last, t.last_copies, t.floor, t.led_mask, t.win_mask):
-        choosing[g] = 0
-    for nobody in (t.trump, t.match_winner, t.next_dealer, t.led_suit, t.best, t.best_slot, t.leader):
-        nobody[g] = NOBODY
-    t.giver[g] = t.receiver[g] = NOBODY
+    """Write the state before the first decision of a hand: nothing shown, known or played."""
+    t.reset(g)
     t.next_levels[g] = t.levels[g]
     t.held[g] = t.rules.hand_size
     t.dealer[g[t.first_hand[g]]] = NOBODY
@@ -144,7 +133,7 @@ def clear(t: Tables, g: Index) -> None:
 
 
 def _close_bidding(t: Tables, g: Index) -> tuple[Index, Index]:
-    """After the last bid: the tables that go on, and those to be dealt again, their cards shuffled."""
+    """Close the bidding: returns the tables that go on, and those to be dealt again, already shuffled."""
     if not len(g):
         return g, g
     redealt = bidding.close(t, g)
@@ -162,7 +151,7 @@ CHAPTERS: tuple[tuple[Phase, Callable[[Tables, Index], Index]], ...] = (
     (Phase.JOKERS, kitty.enter_jokers),
     (Phase.LEAD, tricks.enter),
 )
-"""R5.0: the order of a hand after the bidding; each entry returns the tables where it asks nothing."""
+"""R5.0: the order of a hand after the bidding; each entry returns the tables where its chapter needs no decision."""
 
 _BEFORE = {
     Phase.RETURN: (Phase.TRIBUTE,),
@@ -174,8 +163,9 @@ _BEFORE = {
 
 
 def enter_chapters(t: Tables, arriving: dict[Phase, Index]) -> None:
-    """Enter chapters, and those that follow, until every table waits for a decision: ``arriving`` has the tables that
-    come to a chapter. Each is entered once, by all that come to it."""
+    """Enter chapters until every table waits for a decision; ``arriving`` has the tables that come to each chapter.
+
+    Each chapter is entered once, by these tables and those that passed through the one before."""
     g = _NO_TABLES
     for chapter, enter in CHAPTERS:
         g = _together(g, arriving.get(chapter, _NO_TABLES))
@@ -190,7 +180,7 @@ def _together(*parts: Index) -> Index:
 
 
 def _go_on(t: Tables, finished: dict[Phase, Index]) -> None:
-    """Lead the tables whose chapter is finished, by the phase they were in, to their next decision or to the end."""
+    """Lead tables whose chapter is finished, keyed by the phase they were in, to their next decision or to the end."""
 
     def after(*phases: Phase) -> Index:
         return _together(*(finished.get(phase, _NO_TABLES) for phase in phases))
@@ -206,7 +196,8 @@ def _go_on(t: Tables, finished: dict[Phase, Index]) -> None:
 
 
 def _by_phase(t: Tables, g: Index) -> Iterator[tuple[Phase, Index]]:
-    """The phases of the tables ``g`` and who is in them; most are at play, so that the rest is sought apart."""
+    """Yield each phase met at the tables ``g`` and the places in ``g``; most tables are in play, so the others are
+    looked for separately."""
     phase = t.phase[g]
     if len(g) == 1:
         yield _PHASES[phase[0]], _ONE_PLACE
@@ -239,16 +230,18 @@ def legal(t: Tables) -> npt.NDArray[np.bool_]:
 
 
 def step(t: Tables, actions: npt.ArrayLike, *, skip_forced: bool = False) -> None:
-    """Carry out one action a table, ``int[N]``; tables whose hand is over are left alone.
+    """Carry out one action a table, ``int[N]``; tables whose hand is over stay as they are.
 
-    ``skip_forced`` also plays the decisions that follow as long as there is but one legal action. Raises
-    :class:`IllegalAction`, every table unchanged, if any action is illegal.
+    ``skip_forced`` also plays the following decisions that have a single legal action.
+
+    Raises:
+        IllegalAction: An action is illegal; no table was changed.
     """
     advance(t, checked(t, actions), skip_forced=skip_forced)
 
 
 def advance(t: Tables, chosen: Index, *, skip_forced: bool) -> None:
-    """:func:`step` where all actions are known to be legal."""
+    """:func:`step` without the check of the actions."""
     g = (t.phase != _OVER).nonzero()[0]
     carry_out(t, g, chosen[g])
     if skip_forced:
@@ -256,7 +249,7 @@ def advance(t: Tables, chosen: Index, *, skip_forced: bool) -> None:
 
 
 def play_forced(t: Tables, g: Index) -> None:
-    """Play on at the tables ``g`` as long as there is but one legal action."""
+    """Play the decisions of the tables ``g`` while they have a single legal action."""
     while len(g):
         g = g[t.actions.count(t.legal[g]) == 1]
         if len(g):
@@ -264,7 +257,7 @@ def play_forced(t: Tables, g: Index) -> None:
 
 
 def carry_out(t: Tables, g: Index, actions: Index) -> None:
-    """:func:`step` at the tables ``g``, where all actions are known to be legal."""
+    """:func:`step` at the tables ``g`` alone, ``actions[n]``, without the check of the actions."""
     finished = {}
     for phase, places in list(_by_phase(t, g)):
         done = HANDLERS[phase][1](t, g[places], actions[places])
@@ -285,7 +278,11 @@ def next_hand(t: Tables, g: Index) -> None:
 
 
 def checked(t: Tables, actions: npt.ArrayLike) -> Index:
-    """The actions as indices ``int[N]``; :class:`IllegalAction` unless that of every table that waits is legal."""
+    """Validate one action per table and return them as indices ``int[N]``.
+
+    Raises:
+        IllegalAction: The action of an unfinished table is illegal.
+    """
     return checked_by(t.actions, t.legal, t.phase, actions, lambda n, action: illegal(t, n, action))
 
 
@@ -296,8 +293,9 @@ def checked_by(
     actions: npt.ArrayLike,
     explain: Callable[[int, int], IllegalAction],
 ) -> Index:
-    """:func:`checked` for tables that lie elsewhere, by their legal actions ``uint64[N, D + 1]`` and their phases;
-    ``explain(n, action)`` makes the error for an action that is not legal at table ``n``."""
+    """:func:`checked` for tables of another process, from their legal actions ``uint64[N, D + 1]`` and phases.
+
+    ``explain(n, action)`` makes the error for an action that is illegal at table ``n``."""
     num = len(phase)
     try:
         array = np.asarray(actions)
@@ -319,35 +317,44 @@ def checked_by(
 
 
 def illegal(t: Tables, n: int, action: int, *, name: int | None = None) -> IllegalAction:
-    """The error for an action that is not legal at table ``n``, which it calls ``name`` where that is given."""
+    """The error for an action that is illegal at table ``n``; the message calls the table ``name`` if given."""
     phase = Phase(t.phase[n])
     table = n if name is None else name
     return IllegalAction(action, _reason(t, n, phase, action), table=table, phase=phase.name, seat=int(t.seat[n]))
+
+
+REFUSALS: dict[Phase, str] = {
+    Phase.SHOW: "the question is whether to show a big joker, or to pass (R4.2)",
+    Phase.BID: "a bid needs its cards in the hand and must beat the standing bid (R4.4, R4.5)",
+    Phase.TRIBUTE: "the largest cards are given; the choice is only between equal ones (R5.1)",
+    Phase.RETURN: "side cards without points go back first, then trumps without points (R5.4)",
+    Phase.BURY: "a small joker is buried only after all big ones (R6.3)",
+    Phase.JOKERS: "only jokers go into the kitty, big ones first (R6.3, R6.5)",
+    Phase.PICKUP: "the smallest cards are picked up; the choice is only between equal ones (R6.5)",
+    Phase.LEAD: "a lead is one card or several identical ones (R3.1, R7.2)",
+    Phase.FOLLOW: "the led suit comes first (R7.3), and in dead following the shape binds too (R7.5)",
+}
+"""Why the rules refuse an action, by phase."""
+
+_ORDER = dict.fromkeys(
+    (Phase.TRIBUTE, Phase.RETURN, Phase.BURY, Phase.PICKUP), ", and cards are named from the highest down"
+) | {Phase.FOLLOW: ", and units are named most copies first, then from the highest down"}
+"""The order in which one choice is spread over several actions."""
 
 
 def _reason(t: Tables, n: int, phase: Phase, action: int) -> str:
     space = t.actions
     if not 0 <= action < space.n:
         return f"actions are 0..{space.n - 1}"
-    level, trump = int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP)
+    level, trump = int(t.level[n]), t.trump_or_provisional(n)
     name = repr(space.name(action, level, trump))
     allowed = [space.name(int(a), level, trump) for a in np.flatnonzero(space.unpack(t.legal[n : n + 1])[0])]
     choices = f"legal are {', '.join(allowed)}" if len(allowed) <= 12 else f"{len(allowed)} others are legal"
     if action >= space.PASS or phase <= Phase.BID:
-        return f"{name} is no choice here; {choices}"
+        return f"{name} is no choice here{f': {REFUSALS[phase]}' if phase <= Phase.BID else ''}; {choices}"
     number, slot = action // NUM_SLOTS + 1, action % NUM_SLOTS
     source = t.source[n] if Phase.TRIBUTE <= phase <= Phase.PICKUP and phase != Phase.JOKERS else HAND + t.seat[n]
-    held = int(((t.planes[:, n, source] >> U64(slot)) & U64(1)).sum())
-    if held < number:
-        return f"{name} asks for {number}, there are {held} to choose from; {choices}"
-    why = {
-        Phase.TRIBUTE: "the largest cards are given, and of equal ones from the highest down (R5.1)",
-        Phase.RETURN: "side cards without points are returned first, from the highest down (R5.4)",
-        Phase.BURY: "cards are named from the highest down, big jokers before small ones (R6.3)",
-        Phase.JOKERS: "only jokers are put in, big ones before small ones (R6.3)",
-        Phase.PICKUP: "the smallest cards are picked up, and of equal ones from the highest down (R6.5)",
-        Phase.LEAD: "one card or several identical ones are led",
-        Phase.FOLLOW: "the led suit comes first (R7.3), then what dead following demands (R7.5); the units of a play "
-        "are named most copies first, then from the highest down",
-    }
-    return f"{name} is not allowed: {why[phase]}; {choices}"
+    available = int(((t.planes[:, n, source] >> U64(slot)) & U64(1)).sum())
+    if available < number:
+        return f"{name} asks for {number}, there are {available} to choose from; {choices}"
+    return f"{name} is not allowed: {REFUSALS[phase]}{_ORDER.get(phase, '')}; {choices}"

@@ -1,9 +1,11 @@
 """The flat encoding of a :class:`gunzi_env.views.View`, and the privileged view for critics.
 
-The encoding is a row of zeros and ones: sets of slots, then numbers, one-hot or as thermometers. It is made of
-words: the sets are words as they are, the numbers are looked up as the bits they set (:class:`_Numbers`), and all
-are unpacked at once.
+The encoding is a row of zeros and ones: sets of slots, then numbers, one-hot or as thermometers. It is computed in
+words: a set is a word already, a number is looked up as the bits that it sets (:class:`_Numbers`), and all words are
+unpacked at once.
 """
+
+# Twin: gunzi_env/compiled/encoding.py. A change here needs the same change there.
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import compiled, order, planes
+from gunzi_env import compiled, planes
 from gunzi_env.cards import ACE
 from gunzi_env.planes import BIT, NUM_SLOTS, U64, Words, unpack
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, Index, Phase, Tables
-from gunzi_env.views import DEALER_OR_KITTY, View, schema, view
+from gunzi_env.views import DEALER_OR_KITTY, View, view
 
 __all__ = [
     "BFLOAT16_ONE", "DEALER_OR_KITTY", "VERSION", "View", "encode", "encode_tables", "privileged", "privileged_size",
@@ -27,17 +29,17 @@ __all__ = [
 ]  # fmt: skip
 
 VERSION = 2
-"""Of the View and its encoding: another version is another input for a network."""
+"""Version of the View and its encoding; a network fits one version."""
 
 BFLOAT16_ONE = 0x3F80
-"""The bits of 1.0 as bfloat16, which numpy does not know: see :func:`encode`."""
+"""The bits of 1.0 as bfloat16, a dtype that numpy lacks; see :func:`encode`."""
 
 _BLOCK, _UNPACKED = 2048, 512
-"""Rows seen, and rows unpacked, at a time: their words, and their flags, stay in the processor's cache."""
+"""Rows encoded, and rows unpacked, at a time, so that their words and their flags stay in the processor's cache."""
 
 
 def unseen(v: View) -> Words:
-    """Cards the viewer has not located: neither in his hand nor played nor in a kitty he knows, ``uint64[D, B]``."""
+    """Cards not located by the viewer: not in their hand, not played, not in a known kitty; ``uint64[D, B]``."""
     located = np.zeros((len(v.hand), 8, len(v)), U64)
     located[:, 0], located[:, 1], located[:, 2], located[:, 4:] = v.hand, v.pending, v.kitty, v.by_seat("played")
     for half in (4, 2, 1):
@@ -46,7 +48,7 @@ def unseen(v: View) -> Words:
 
 
 def _sets(rules: Rules) -> list[tuple[str, int]]:
-    """Name and number of words of each set of slots."""
+    """Name and number of words of each group of sets of slots."""
     return [
         ("hand", rules.decks),
         ("pending", 1),
@@ -61,9 +63,9 @@ def _sets(rules: Rules) -> list[tuple[str, int]]:
 
 
 def _set_words(v: View, out: Words) -> None:
-    """The words of :func:`_sets`, into ``out[k, B]``."""
+    """Write the words of :func:`_sets` into ``out[k, B]``."""
     decks, level = v.rules.decks, v.level
-    layout = order.layout(v.rules.mixed_trump_rank)
+    layout = v.layout
     out[:decks] = v.hand
     out[decks] = v.pending[0]
     out[decks + 1 : 2 * decks + 1] = unseen(v)
@@ -77,7 +79,7 @@ def _set_words(v: View, out: Words) -> None:
 
 
 class _Piece(NamedTuple):
-    """A number in the encoding: the value v sets ``bits[v - low]``, a value outside what the nearest inside sets."""
+    """One encoded number. Value v sets the bits ``bits[v - low]``; v is clamped to the table's range."""
 
     name: str
     width: int
@@ -86,20 +88,20 @@ class _Piece(NamedTuple):
 
 
 def _one_hot(name: str, choices: npt.NDArray[Any]) -> _Piece:
-    """One flag for each of consecutive values, none for others."""
+    """One-hot: a flag for each of some consecutive values; any other value sets none."""
     bits = [0, *(1 << k for k in range(len(choices))), 0]
     return _Piece(name, len(choices), int(choices[0]) - 1, bits)
 
 
 def _reached(name: str, bounds: npt.NDArray[Any]) -> _Piece:
-    """A flag for each bound that the value has reached."""
+    """Thermometer: a flag for each bound, set where the value has reached it."""
     low, high = int(bounds[0]) - 1, int(bounds[-1])
     bits = [(1 << int((bounds <= value).sum())) - 1 for value in range(low, high + 1)]
     return _Piece(name, len(bounds), low, bits)
 
 
 def _flags(name: str, order: tuple[int, ...]) -> _Piece:
-    """Flags that come as a binary number, put in this order."""
+    """Flags given as a binary number, in the order of these digits."""
     bits = [sum((number >> digit & 1) << k for k, digit in enumerate(order)) for number in range(1 << len(order))]
     return _Piece(name, len(order), 0, bits)
 
@@ -110,8 +112,8 @@ _SUITS = _SEATS = np.arange(4)
 
 
 def _pieces(rules: Rules) -> list[_Piece]:
-    """The numbers, in order; those of three seats follow each other under one name."""
-    held = np.arange(3, rules.hand_size + 1, 3)
+    """The numbers, in order; pieces of the same name (for three seats) follow each other."""
+    hand_sizes = np.arange(3, rules.hand_size + 1, 3)
     return [
         _one_hot("phase", np.arange(Phase.OVER)),
         _one_hot("my level", _LEVELS),
@@ -121,8 +123,8 @@ def _pieces(rules: Rules) -> list[_Piece]:
         _flags("flags", (0, 4, 1, 2, 3)),
         _reached("blood", _SMALL),
         _reached("score", np.arange(10, 370, 10)),
-        _reached("cards held", held),
-        _reached("cards drawn", held * 4),
+        _reached("cards held", hand_sizes),
+        _reached("cards drawn", hand_sizes * 4),
         _reached("cards to name", _SMALL),
         _reached("jokers that may go in", _SMALL),
         _one_hot("cards led", np.arange(1, rules.decks + 1)),
@@ -141,16 +143,16 @@ _NUMBERS = (
     *("phase", "my_level", "their_level", "dealer", "trump", "flags", "blood", "score", "held", "drawn", "need"),
     *("pickable", "led_count", "led_suit", "leader", "best", "trick_points", "bid_strength", "bid_suit", "bid_seat"),
 )
-"""Where the numbers of :func:`_pieces` come from; then the suits of three seats, thrice."""
+"""The fields that give the numbers of :func:`_pieces`; after them come the flags of three seats, each by suit."""
 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Look-up of the bits that numbers set, pieces that fit together sharing a word."""
+    """Look-up tables of the bits that numbers set; consecutive pieces share a word where they fit."""
 
     low: npt.NDArray[np.int16]  # [pieces, 1]
     high: npt.NDArray[np.int16]  # [pieces, 1]
-    at: npt.NDArray[np.int16]  # [pieces, 1] where the entry of value 0 stands in `bits`
+    at: npt.NDArray[np.int16]  # [pieces, 1] index of the entry of value 0 in `bits`
     bits: Words
     first: list[int]  # the first piece of each word, and the number of pieces
     widths: tuple[int, ...]  # of the words
@@ -181,8 +183,8 @@ _BYTES, _SHORTS = ("level", "seat"), ("blood", "need")
 
 @cache
 def _sources(decks: int) -> tuple[npt.NDArray[np.intp], ...]:
-    """Where the numbers that are bytes go and come from (rows of the View's bytes), and those that are shorts."""
-    places = schema(decks).places
+    """Where the numbers that are bytes go and come from (rows of the View's bytes), then likewise for shorts."""
+    places = View.schema_of(decks).places
     rows = {name: places[name][1] - places["level"][1] for name in ("phase", *_NUMBERS) if name in places}
     rows |= {"my_level": places["levels"][1], "their_level": places["levels"][1] + 1}
     shorts = [k for k, name in enumerate(_NUMBERS) if name in places and places[name][0] == places["blood"][0]]
@@ -206,7 +208,7 @@ def _values(v: View) -> npt.NDArray[np.int16]:
 
 
 def _binary(digits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """The number whose binary digits come along the first axis, the lowest first."""
+    """Combine binary digits along the first axis, the lowest first, into a number."""
     number: npt.NDArray[np.uint8] = digits[-1]
     for digit in digits[-2::-1]:
         number = number + number
@@ -215,7 +217,7 @@ def _binary(digits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 
 def _number_words(v: View, out: Words) -> None:
-    """The words of the numbers, into ``out[k, B]``."""
+    """Write the words of the numbers into ``out[k, B]``."""
     table = _numbers(v.rules)
     values = _values(v)
     np.maximum(values, table.low, out=values)
@@ -233,10 +235,10 @@ def _widths(rules: Rules) -> tuple[int, ...]:
 
 
 def encode(v: View, out: npt.NDArray[Any] | None = None, *, one: int | None = None) -> npt.NDArray[Any]:
-    """A View as zeros and ones, ``uint8[B, size(rules)]``; the layout is :func:`spec`'s.
+    """Encode a View as zeros and ones, ``uint8[B, size(rules)]``; :func:`spec` names the columns.
 
-    ``out`` takes them when given: any dtype that has 0 and 1, such as ``uint8`` or ``float32``. For bfloat16, which
-    numpy does not know, give the tensor's memory as integers and what stands there for 1:
+    ``out`` is written and returned when given; its dtype may be any that has 0 and 1, such as ``uint8`` or ``float32``.
+    numpy lacks bfloat16: give the tensor's memory as integers, and the integer that stands for 1 there:
     ``encode(v, tensor.view(torch.int16).numpy(), one=BFLOAT16_ONE)``.
     """
     if out is None:
@@ -264,15 +266,17 @@ def _encode_block(v: View, out: npt.NDArray[Any], one: int | None) -> None:
 def encode_tables(
     t: Tables, out: npt.NDArray[Any] | None = None, seat: npt.NDArray[np.int8] | None = None, *, one: int | None = None
 ) -> npt.NDArray[Any]:
-    """What :func:`encode` gives for the View of all tables for the seats ``seat[N]`` (those to move).
+    """Encode the Views of all tables for the seats ``seat[N]`` (default: the seats to move), as :func:`encode` does.
 
-    Compiled where numba is installed (see :mod:`gunzi_env.compiled`), else made in blocks that stay in the cache.
-    ``ValueError`` where ``out`` or ``seat`` is of another shape, or a seat is none.
+    Compiled where numba is installed (see :mod:`gunzi_env.compiled`), else computed in blocks that stay in the cache.
+
+    Raises:
+        ValueError: ``out`` or ``seat`` has another shape, or a seat is not within 0..3.
     """
     shape = (t.num, size(t.rules))
     if out is None:
         out = np.empty(shape, np.uint8)
-    # Compiled code would write beside an array that is too small.
+    # Compiled code checks no bounds.
     if out.shape != shape:
         raise ValueError(f"out has shape {out.shape}: it must be {shape}")
     if seat is not None:
@@ -295,7 +299,7 @@ def _encode_compiled(t: Tables, me: npt.NDArray[np.int8], out: npt.NDArray[Any],
         from gunzi_env.compiled import encoding
 
         table, (masks, _) = _numbers(t.rules), compiled.order_tables(t.layout)
-        tables = (*compiled.fields(t, encoding.SeenRows), masks, compiled.depth(t), np.arange(t.num))
+        tables = (*compiled.buffers(t), masks, compiled.depth(t), np.arange(t.num))
         numbers = (table.low[:, 0], table.high[:, 0], table.at[:, 0], table.bits, np.array(table.first))
         kept = t.scratch["encode"] = (encoding.encode, tables, (*numbers, np.array(_widths(t.rules))))
     kernel, tables, layout = kept
@@ -305,13 +309,13 @@ def _encode_compiled(t: Tables, me: npt.NDArray[np.int8], out: npt.NDArray[Any],
 
 @cache
 def _unit(dtype: np.dtype[Any], one: int | None) -> np.unsignedinteger[Any]:
-    """1 as an integer of the same size, so that the kernel is compiled for few types; 0 has no bits in any of them."""
+    """1 as an unsigned integer of the dtype's size, so that few kernels are compiled; 0 has no bits in any dtype."""
     unit: np.unsignedinteger[Any] = np.array([1 if one is None else one], dtype).view(f"u{dtype.itemsize}")[0]
     return unit
 
 
 def _scratch(t: Tables, number: int) -> View:
-    """A View to be overwritten, kept with the tables: fresh memory costs as much as what is written into it."""
+    """A View to be overwritten, kept with the tables: to allocate it costs as much as to fill it."""
     kept = t.scratch.get(number)
     if kept is None:
         kept = t.scratch[number] = View(t.rules, number)
@@ -320,7 +324,7 @@ def _scratch(t: Tables, number: int) -> View:
 
 @cache
 def spec(rules: Rules) -> tuple[tuple[str, int, int], ...]:
-    """The pieces of the encoding, in order: (name, offset, size)."""
+    """The groups of columns of the encoding, in order: (name, offset, size)."""
     sizes: dict[str, int] = {name: number * NUM_SLOTS for name, number in _sets(rules)}
     for piece in _pieces(rules):
         sizes[piece.name] = sizes.get(piece.name, 0) + piece.width
@@ -339,7 +343,7 @@ def size(rules: Rules) -> int:
 
 
 def privileged(t: Tables, idx: Index | None = None, out: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
-    """The hands of next, partner and previous seat and the kitty, hidden from the mover: ``uint8[B, 4 * D * 54]``."""
+    """The hands of next, partner and previous seat and the kitty, hidden from the mover, ``uint8[B, 4 * D * 54]``."""
     g = np.arange(t.num) if idx is None else idx
     seat = t.seat[g]
     holders = [t.holder(g, HAND + ((seat + k) & 3)) for k in range(1, 4)] + [t.holder(g, KITTY)]
@@ -351,5 +355,5 @@ def privileged(t: Tables, idx: Index | None = None, out: npt.NDArray[np.uint8] |
 
 
 def privileged_size(rules: Rules) -> int:
-    """The length of :func:`privileged`'s rows."""
+    """The length of a row of :func:`privileged`."""
     return 4 * rules.decks * NUM_SLOTS

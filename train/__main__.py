@@ -1,13 +1,10 @@
-"""Run ``gunzi train`` from a checkout: ``python -m train``."""
+"""Run ``gunzi train`` from a checkout: ``python -m train ...`` equals ``gunzi train ...``."""
 
 import sys
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(_ROOT), *(str(_ROOT / part) for part in ("agents", "train", "eval"))]
-
-from gunzi_env.cli import GROUP, run  # noqa: E402  imported after the checkout's packages are on the path
+from gunzi_env.cli import main, use_checkout
 
 if __name__ == "__main__":
-    sys.exit(run("train", EntryPoint("train", "gunzi_train.commands.train:main", GROUP), sys.argv[1:]))
+    use_checkout(Path(__file__).resolve().parents[1])
+    sys.exit(main(["train", *sys.argv[1:]]))

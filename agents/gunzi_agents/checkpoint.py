@@ -1,15 +1,15 @@
-"""The file format of trained weights: read, write, verify. No torch, and nothing is ever unpickled.
+"""Checkpoint files: write, read and verify trained weights. No torch, and nothing is ever unpickled.
 
-A checkpoint is one safetensors file. Its tensors are the weights (``net.*``) and, for training, whatever a resumed run
-needs; its ``__metadata__`` holds two texts::
+A checkpoint is one safetensors file, so any safetensors tool opens it. Its tensors are the weights (``net.*``) and,
+from training, the state that a resumed run needs. Its ``__metadata__`` holds two texts::
 
     gunzi    JSON: format, rules, rules_digest, observation, network, config, counters, ...
-    sha256   of the whole file, with these 64 digits themselves replaced by zeros
+    sha256   of the content, see :func:`content_digest`
 
-so that a flipped bit anywhere is noticed (neither torch nor safetensors would), while any safetensors tool opens it.
-Writing goes to a temporary name that is flushed, synced and renamed: whoever reads sees the old file or the new one.
+The digest reveals a flipped bit, which neither torch nor safetensors would notice. Files are written atomically
+(:func:`gunzi_env.files.write_whole`).
 
-A *run folder* is what training leaves::
+The checkpoints in a *run folder*::
 
     runs/x/untrained.safetensors                      the weights before the first update
     runs/x/checkpoints/update-000120.safetensors      the last few
@@ -20,9 +20,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import re
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,22 +32,19 @@ from safetensors import SafetensorError
 
 from gunzi_env import observe
 from gunzi_env.actions import space
+from gunzi_env.files import write_whole
 from gunzi_env.rules import Rules, RulesError
 
 FORMAT = 1
 SUFFIX = ".safetensors"
 FOLDER = "checkpoints"
 UNTRAINED = "untrained" + SUFFIX
-TEMPORARY = ".saving-"
-"""Begins the names of files that are being written; what a killed process leaves of them is swept."""
-_BLANK = "0" * 64
-_DIGEST = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 _NAME = re.compile(r"update-(\d+)\.safetensors")
 _MAX_BYTES = 4 << 30
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that cannot be used: one line naming the file and the reason."""
+    """An unusable checkpoint; the message is one line with the file and the reason."""
 
     exit_code = 3
 
@@ -61,7 +56,7 @@ class CheckpointError(ValueError):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a file holds, verified: ``meta`` (plain JSON types), ``tensors`` by name, and the ``digest`` of it all."""
+    """The verified content of a file: ``meta`` (plain JSON types), ``tensors`` by name, and their ``digest``."""
 
     path: Path
     meta: dict[str, Any]
@@ -81,13 +76,13 @@ class Checkpoint:
 
 
 def observation_version(rules: Rules) -> str:
-    """Names what a network sees and answers: version, width and layout of the encoding, and number of actions."""
+    """Name a network's input and output: version, width and layout of the encoding, and number of actions."""
     layout = hashlib.sha256(json.dumps([list(entry) for entry in observe.spec(rules)]).encode()).hexdigest()[:8]
     return f"v{observe.VERSION}-{observe.size(rules)}-{layout}-{space(rules).n}"
 
 
 def describe(rules: Rules) -> dict[str, Any]:
-    """The part of ``meta`` that says what the weights are for."""
+    """Return the part of ``meta`` that says which rules and which observation the weights fit."""
     return {
         "format": FORMAT,
         "rules": rules.as_dict(),
@@ -99,10 +94,10 @@ def describe(rules: Rules) -> dict[str, Any]:
 def require(found: Checkpoint, rules: Rules, *, same_rules: bool = True) -> None:
     """Refuse a checkpoint that was made for other rules, or for another version of the observation.
 
-    With ``same_rules`` False only what the network's shape hangs on has to agree: the decks and the observation.
+    With ``same_rules=False`` only the decks and the observation must agree, because they fix the network's shape.
 
     Raises:
-        CheckpointError: with both sides in the message.
+        CheckpointError: they differ; the message names both values.
     """
     theirs = found.rules
     if theirs.decks != rules.decks:
@@ -117,65 +112,33 @@ def require(found: Checkpoint, rules: Rules, *, same_rules: bool = True) -> None
 
 
 def to_bytes(tensors: dict[str, npt.NDArray[Any]], meta: dict[str, Any]) -> bytes:
-    """The bytes of a checkpoint. ``meta`` must be plain JSON without NaN."""
+    """Encode a checkpoint. ``meta`` must be plain JSON without NaN."""
     text = json.dumps(meta, allow_nan=False, sort_keys=True)
     arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
-    raw = _ordered(safetensors.numpy.save(arrays, metadata={"gunzi": text, "sha256": _BLANK}))
-    start = _digest_span(raw)
-    if start is None or raw[start : start + 64] != _BLANK.encode():
-        raise AssertionError("safetensors wrote its header in an unforeseen form")
-    return raw[:start] + hashlib.sha256(raw).hexdigest().encode() + raw[start + 64 :]
+    return safetensors.numpy.save(arrays, metadata={"gunzi": text, "sha256": content_digest(arrays, text)})
 
 
-def _ordered(raw: bytes) -> bytes:
-    """The same file with its metadata sorted: safetensors writes it in any order; equal states shall be equal files."""
-    end = 8 + struct.unpack("<Q", raw[:8])[0]
-    header = json.loads(raw[8:end])
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text + raw[end:]
+def content_digest(tensors: dict[str, npt.NDArray[Any]], text: str) -> str:
+    """Compute the SHA-256 of a checkpoint's content: its JSON text and every tensor with name, dtype and shape."""
+    digest = hashlib.sha256(text.encode())
+    for name, array in sorted(tensors.items()):
+        digest.update(json.dumps([name, array.dtype.name, array.shape]).encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _is_older_digest(raw: bytes, digest: str) -> bool:
+    """Verify a file of an older version, whose digest is that of the whole file with the digest itself as zeros."""
+    return hashlib.sha256(raw.replace(digest.encode(), b"0" * 64, 1)).hexdigest() == digest
 
 
 def write(path: str | Path, tensors: dict[str, npt.NDArray[Any]], meta: dict[str, Any]) -> None:
-    """Write a checkpoint; as :func:`write_whole`."""
-    write_whole(Path(path), to_bytes(tensors, meta))
-
-
-def write_whole(target: Path, raw: bytes) -> None:
-    """Write so that ``target`` holds the old file or the new one at every moment, power cuts included.
+    """Write a checkpoint with :func:`gunzi_env.files.write_whole`.
 
     Raises:
-        OSError: the disk is full or the folder read-only; nothing is left behind and an older file is untouched.
+        OSError: it cannot be written; an older file is unchanged.
     """
-    temporary = temporary_name(target)
-    try:
-        with open(temporary, "wb") as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def temporary_name(target: Path) -> Path:
-    """Where a file is written before it is renamed to ``target``."""
-    return target.with_name(f"{TEMPORARY}{os.getpid()}-{target.name}")
-
-
-def sweep(folder: str | Path) -> list[Path]:
-    """Remove what killed writers left; returns the removed files."""
-    stale = sorted(Path(folder).glob(f"{TEMPORARY}*"))
-    for path in stale:
-        path.unlink(missing_ok=True)
-    return stale
+    write_whole(Path(path), to_bytes(tensors, meta))
 
 
 def read(path: str | Path) -> Checkpoint:
@@ -185,36 +148,53 @@ def read(path: str | Path) -> Checkpoint:
         CheckpointError: missing, unreadable, truncated, changed, not a checkpoint, or of a later format.
     """
     path = Path(path)
+    raw = _bytes(path)
+    texts = _texts(raw)
+    if texts is None:
+        raise CheckpointError(path, "is not a checkpoint of this project, or its header is damaged")
+    text, digest = texts
+    try:
+        tensors = safetensors.numpy.load(raw)
+        verified = digest == content_digest(tensors, text) or _is_older_digest(raw, digest)
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(path, f"is damaged: it cannot be decoded ({error})") from None
+    if not verified:
+        raise CheckpointError(path, "is damaged: its contents do not match their checksum")
+    try:
+        meta = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(path, f"cannot be decoded ({type(error).__name__}: {error})") from None
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        theirs = meta.get("format") if isinstance(meta, dict) else None
+        raise CheckpointError(path, f"has format {theirs}, this version reads {FORMAT}")
+    return Checkpoint(path, meta, tensors, digest)
+
+
+def _bytes(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise CheckpointError(path, "is a folder without checkpoints")
         if path.stat().st_size > _MAX_BYTES:
             raise CheckpointError(path, "is too large for a checkpoint")
-        raw = path.read_bytes()
+        return path.read_bytes()
+    except CheckpointError:
+        raise
     except (OSError, ValueError) as error:
-        if isinstance(error, CheckpointError):
-            raise
         raise CheckpointError(path, f"cannot be read ({getattr(error, 'strerror', None) or error})") from None
-    start = _digest_span(raw)
-    if start is None:
-        raise CheckpointError(path, "is not a checkpoint of this project, or it is truncated")
-    blank = raw[:start] + _BLANK.encode() + raw[start + 64 :]
-    if hashlib.sha256(blank).hexdigest().encode() != raw[start : start + 64]:
-        raise CheckpointError(path, "is damaged: its contents do not match their checksum")
+
+
+def _texts(raw: bytes) -> tuple[str, str] | None:
+    """Read the JSON text and the digest from a safetensors header; None where they are missing."""
     try:
-        header = json.loads(raw[8 : 8 + struct.unpack("<Q", raw[:8])[0]])
-        meta = json.loads(header["__metadata__"]["gunzi"], parse_constant=_no_constant, parse_float=_finite)
-        tensors = safetensors.numpy.load(blank)
-    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CheckpointError(path, f"cannot be decoded ({type(error).__name__}: {error})") from None
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        theirs = meta.get("format") if isinstance(meta, dict) else None
-        raise CheckpointError(path, f"has format {theirs}, this version reads {FORMAT}")
-    return Checkpoint(path, meta, tensors, raw[start : start + 64].decode())
+        header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
+        text, digest = (header["__metadata__"][key] for key in ("gunzi", "sha256"))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return (text, digest) if isinstance(text, str) and isinstance(digest, str) else None
 
 
 def listing(run: str | Path) -> list[Path]:
-    """The numbered checkpoints of a run folder (or of its ``checkpoints`` folder), newest first."""
+    """List the numbered checkpoints of a run folder (or of its ``checkpoints`` folder), newest first."""
     folder = Path(run)
     if (folder / FOLDER).is_dir():
         folder = folder / FOLDER
@@ -223,10 +203,13 @@ def listing(run: str | Path) -> list[Path]:
 
 
 def load(path: str | Path) -> tuple[Checkpoint, list[CheckpointError]]:
-    """A checkpoint file, or the newest usable one of a run folder; with it, why newer ones were passed over.
+    """Read a checkpoint file, or the newest usable one of a run folder.
+
+    Returns:
+        The checkpoint, and the errors of the newer ones in the folder, which were passed over.
 
     Raises:
-        CheckpointError: there is none.
+        CheckpointError: there is no usable one.
     """
     path = Path(path)
     if not path.is_dir():
@@ -243,23 +226,12 @@ def load(path: str | Path) -> tuple[Checkpoint, list[CheckpointError]]:
 
 
 def file_name(update: int) -> str:
-    """The name of the checkpoint after ``update`` updates.
+    """Name the checkpoint that is written after ``update`` updates.
 
     >>> file_name(120)
     'update-000120.safetensors'
     """
     return f"update-{update:06d}{SUFFIX}"
-
-
-def _digest_span(raw: bytes) -> int | None:
-    """Where the 64 digits stand; None where the file has no such header."""
-    if len(raw) < 8:
-        return None
-    length = struct.unpack("<Q", raw[:8])[0]
-    if length > len(raw) - 8:
-        return None
-    match = _DIGEST.search(raw, 8, 8 + length)
-    return match.start(1) if match else None
 
 
 def _no_constant(text: str) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_agents import greedy_setup
+from gunzi_agents.base import Agent
 from gunzi_agents.greedy_play import Player, Weights
 from gunzi_agents.greedy_setup import Habits
 from gunzi_agents.reading import Flags, Reading, Slots
@@ -38,7 +39,7 @@ CARD_PHASES: dict[Phase, Decide] = {
 }
 
 
-class Greedy:
+class Greedy(Agent):
     """Plays what its habits say; see :mod:`gunzi_agents.greedy`."""
 
     name = "greedy"

@@ -1,27 +1,46 @@
-"""Easier opponents: bots that are somebody else now and then.
+"""Weaker opponents: two bots mixed decision by decision.
 
-Who plays a decision is drawn from its key, so a mixed bot is as reproducible as those it is mixed from.
+A decision's key determines which of the two decides, so a mixed bot is as reproducible as its parts.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_agents.base import Agent
+from gunzi_agents.base import Agent, joined
+from gunzi_agents.options import number
 from gunzi_agents.uniform import Uniform
 from gunzi_env.keys import mix
 from gunzi_env.observe import View
 
 BLUNDERS = {"easy": 0.3, "medium": 0.12, "hard": 0.04}
-"""Of ``NAME@LEVEL``: how often it plays at random."""
+"""Probability of a random move in ``NAME@LEVEL``."""
 
 _SALT = np.uint64(0x6D69786564)
 _UNIT = 2.0**-64
 
 
-class Mixed:
-    """Two bots in one: a decision is the second one's with the chance ``share``, else the first one's."""
+@dataclass(frozen=True)
+class MixedOptions:
+    """Options of ``mixed(AGENT, AGENT)``."""
+
+    share: float = number(0.5, 0, 1)
+    """Probability that the second agent decides."""
+
+
+@dataclass(frozen=True)
+class WeakOptions:
+    """Options of ``weak(AGENT)``."""
+
+    blunders: float = number(0.1, 0, 1)
+    """Probability of a random move."""
+
+
+class Mixed(Agent):
+    """Two bots in one: each decision is the second one's with probability ``share``, else the first one's."""
 
     def __init__(self, first: Agent, second: Agent, share: float, name: str | None = None) -> None:
         if not 0 <= share <= 1:
@@ -29,9 +48,10 @@ class Mixed:
         self.agents = (first, second)
         self.share = share
         self.name = name or f"mixed({first.name}, {second.name}, share={share:g})"
+        self.identity = joined(first, second)
 
     def reset(self) -> None:
-        """Both forget everything."""
+        """Reset both."""
         for agent in self.agents:
             agent.reset()
 
@@ -46,5 +66,5 @@ class Mixed:
 
 
 def weak(agent: Agent, blunders: float, name: str | None = None) -> Mixed:
-    """The bot, but a decision is random with the chance ``blunders``."""
+    """Mix a bot with random moves, whose probability is ``blunders``."""
     return Mixed(agent, Uniform(), blunders, name or f"weak({agent.name}, blunders={blunders:g})")

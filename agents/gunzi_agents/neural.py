@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 
 from gunzi_agents import checkpoint
+from gunzi_agents.base import Agent
 from gunzi_agents.networks import ILLEGAL, Network, build, from_arrays
 from gunzi_env import observe
 from gunzi_env.observe import View
@@ -18,7 +19,7 @@ MIN_ROWS = 8
 """Smaller batches are padded: their matrix products would take other paths and round differently."""
 
 
-class NeuralAgent:
+class NeuralAgent(Agent):
     """Plays the legal action with the largest logit, the lowest number among equals. Deterministic: keys are unused."""
 
     def __init__(self, net: Network, rules: Rules, name: str, identity: str = "") -> None:

@@ -1,27 +1,27 @@
 """Determinised Monte-Carlo search over another bot.
 
-The hidden cards are drawn as they may lie (:func:`gunzi_env.resample.resample`: worlds), every candidate is played in
-the same worlds to the end of the hand with the base bot in all four seats, and the base bot's own move is overridden
-only by a candidate that is better by more than the uncertainty of so few worlds: without this guard few worlds play
-worse than the base itself, since the luckiest of several noisy means is taken for the best.
+The hidden cards are sampled (:func:`gunzi_env.resample.resample`): each sample is a *world*. Every candidate action is
+rolled out to the end of the hand in the same worlds, with the base bot in all four seats. A candidate replaces the base
+bot's own move only if its mean gain exceeds the sampling error of the worlds. Without this condition a search with few
+worlds plays worse than its base bot, because the largest of several noisy means is chosen.
 
-It knows what the View knows: worlds are drawn from the View alone, and the base bot plays them from each seat's own
-View. What all determinised search is weak at, it is weak at: candidates are compared over worlds as if the next
-decisions could differ from world to world (Frank and Basin 1998, "strategy fusion"), though here the base bot plays on
-without knowing the world; and the others are taken for the base bot.
+The search uses the information of the View only: worlds are sampled from the View, and the base bot plays each seat
+from that seat's own View. It has the weaknesses of determinised search: candidates are compared over worlds as if later
+decisions could differ between them (strategy fusion, Frank and Basin 1998), although here the base bot plays on without
+knowing the world; and it assumes that the other players play like the base bot.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_agents.base import Agent
-from gunzi_agents.rollouts import play_out
+from gunzi_agents.base import Agent, Appraiser, joined
+from gunzi_agents.options import number
+from gunzi_agents.playing import Seating, play_hands
 from gunzi_env import engine
 from gunzi_env.keys import mix
 from gunzi_env.observe import View
@@ -34,68 +34,61 @@ Actions = npt.NDArray[np.int32]
 Keys = npt.NDArray[np.uint64]
 
 SEARCHED = (Phase.JOKERS, Phase.LEAD, Phase.FOLLOW)
-"""Where a single action decides; elsewhere (bids, sets of cards to give or bury) the base bot's move stands."""
+"""Phases that are searched: a single action is a whole move. In other phases (bids, sets of cards to give or bury) the
+base bot decides."""
 
 ROUND = 32
-"""Worlds drawn at a time. After each round the candidates that are clearly no better are given up. At one table it is
-the steps of a hand that cost, however many tables take them: in smaller rounds an answer would take as many times as
-long."""
+"""Worlds per round. After each round, candidates that are clearly no better are dropped. Rounds are not smaller because
+the time at a single table depends on the number of steps, not of tables."""
 MOST_TABLES = 16384
-"""Tables played at a time: 2.4 kB each."""
+"""Maximum number of tables per rollout, 2.4 kB each."""
+SPARSE = 0.7
+"""Share of unfinished tables below which a rollout moves them to a smaller batch."""
 
 MOST_LEVELS = 3
-"""Levels count up to so many: buried jokers may multiply them, and a rare +7 would decide every mean."""
+"""Levels gained are clipped to this: buried jokers can multiply them, and a rare +7 would dominate every mean."""
 POINTS_A_LEVEL = 100.0
 
 _WORLD, _ORDER = np.uint64(0x776F726C64), np.uint64(0x6F72646572)
 
 
-@runtime_checkable
-class Appraiser(Protocol):
-    """A bot that can say what it thinks of every legal action, and so which are worth searching."""
-
-    def appraise(self, view: View, legal: Flags) -> npt.NDArray[np.float32]:
-        """The worth of each action in the bot's own measure, ``float32[B, A]``; what is not legal may hold anything."""
-        ...
-
-
 @dataclass(frozen=True)
 class Budget:
-    """How much is searched, and when the base bot's move is overridden."""
+    """Options of ``search(AGENT)``: how much is searched, and when the base bot's move is replaced."""
 
-    worlds: int = 32
-    """At most so many worlds a decision, in rounds of 32."""
-    candidates: int = 4
-    """At most so many actions, the base bot's own among them."""
+    worlds: int = number(32, 2)
+    """Maximum number of worlds per decision, in rounds of 32."""
+    candidates: int = number(4, 2)
+    """Maximum number of actions, the base bot's own included."""
     confidence: float = 1.5
     """Standard errors by which a candidate's mean gain must exceed ``margin``."""
     margin: float = 0.02
     """Levels (100 points are one)."""
-    milliseconds: float | None = None
-    """No new round of worlds after so much time for a whole call; results then depend on the machine."""
+    ms: float | None = None
+    """No new round of worlds starts after this many milliseconds of a call; results then depend on the machine."""
 
 
 @dataclass
 class _Tally:
-    """What the candidates of n decisions gained over the base bot's move (column 0), world by world."""
+    """Running sums over worlds of the candidates' gains over the base bot's move (column 0), for n decisions."""
 
     alive: Flags  # [n, C]
     total: Floats = field(init=False)
     squares: Floats = field(init=False)
-    worlds: npt.NDArray[np.int64] = field(init=False)  # [n, C]: a candidate given up is played in no more of them
+    worlds: npt.NDArray[np.int64] = field(init=False)  # [n, C]: a dropped candidate is played in no more of them
 
     def __post_init__(self) -> None:
         self.total, self.squares = np.zeros(self.alive.shape), np.zeros(self.alive.shape)
         self.worlds = np.zeros(self.alive.shape, np.int64)
 
     def add(self, rows: npt.NDArray[np.intp], gains: Floats) -> None:
-        """``gains`` float64[rows, C, worlds]."""
+        """Add ``gains``, float64[rows, C, worlds]."""
         self.total[rows] += gains.sum(axis=2)
         self.squares[rows] += (gains**2).sum(axis=2)
         self.worlds[rows] += self.alive[rows] * gains.shape[2]
 
     def estimate(self) -> tuple[Floats, Floats]:
-        """Mean gains and their standard errors, float64[n, C]."""
+        """Compute mean gains and their standard errors, float64[n, C]."""
         number = np.maximum(self.worlds, 2)
         mean = self.total / number
         variance = np.maximum(self.squares / number - mean**2, 0) / (number - 1)
@@ -104,28 +97,28 @@ class _Tally:
 
 @dataclass(frozen=True)
 class Weighing:
-    """What a search found of B decisions, C candidates each; column 0 is the base bot's own move."""
+    """Result of a search of B decisions with C candidates each; column 0 is the base bot's own move."""
 
     candidates: Actions  # int32[B, C], -1 where there are fewer
-    gains: Floats  # float64[B, C] levels gained over the base bot's move, mean over the worlds
+    gains: Floats  # float64[B, C] levels gained over the base bot's move, mean over worlds
     errors: Floats  # float64[B, C] their standard errors
-    worlds: npt.NDArray[np.int64]  # [B, C] in how many each was played: 0 where nothing is searched
-    choice: Actions  # int32[B] what is played
+    worlds: npt.NDArray[np.int64]  # [B, C] number of worlds of each; 0 where nothing is searched
+    choice: Actions  # int32[B] action played
 
 
-class Search:
-    """Searches what a base bot would do; see :mod:`gunzi_agents.search`."""
+class Search(Agent):
+    """Improves a base bot by search; see :mod:`gunzi_agents.search`."""
 
-    block = 64
-    """Duplicate deals are played in blocks of so many: an interrupted tournament loses at most one."""
+    max_deals = 64
 
     def __init__(self, base: Agent, budget: Budget | None = None, name: str | None = None) -> None:
         self.base = base
         self.budget = budget or Budget()
         self.name = name or f"search({base.name}, worlds={self.budget.worlds})"
+        self.identity = joined(base)
 
     def reset(self) -> None:
-        """The base bot's memory, if it has one."""
+        """Reset the base bot."""
         self.base.reset()
 
     def act(self, view: View, legal: Flags, keys: Keys) -> Actions:
@@ -133,7 +126,7 @@ class Search:
         return self.weigh(view, legal, keys).choice
 
     def weigh(self, view: View, legal: Flags, keys: Keys) -> Weighing:
-        """What is found of each decision, and with it the choice of :meth:`act`, whose arguments these are."""
+        """Search each decision; arguments as in :meth:`act`, whose actions are the ``choice`` of the result."""
         own = np.asarray(self.base.act(view, legal, keys), np.int32)
         most = min(self.budget.candidates, legal.shape[1])
         candidates = np.full((len(own), most), -1, np.int32)
@@ -151,11 +144,11 @@ class Search:
         return Weighing(candidates, gains, errors, worlds, choice)
 
     def _candidates(self, view: View, legal: Flags, own: Actions, keys: Keys) -> Actions:
-        """The base bot's action and the others it thinks most of, ``int32[n, C]``, -1 where there are fewer."""
+        """List the base bot's action and its next best ones, ``int32[n, C]``, -1 where there are fewer."""
         here = np.arange(len(view))
         if isinstance(self.base, Appraiser):
             worth = self.base.appraise(view, legal).astype(np.float64)
-        else:  # any of them, drawn by the key
+        else:  # random ones, by the key
             worth = mix(keys[:, None], _ORDER, np.arange(legal.shape[1])).astype(np.float64)
         worth = np.where(legal, worth, -np.inf)
         worth[here, own] = np.inf
@@ -164,11 +157,11 @@ class Search:
         return np.where(np.take_along_axis(legal, order, axis=1), order, np.int32(-1))
 
     def _played(self, view: View, candidates: Actions, keys: Keys) -> _Tally:
-        """The candidates in common worlds, until the budget is spent or none is left that may be better."""
+        """Roll the candidates out in common worlds until the budget is spent or no candidate can still be better."""
         tally = _Tally(candidates >= 0)
         budget, started = self.budget, time.monotonic()
         for first in range(0, budget.worlds, ROUND):
-            late = budget.milliseconds is not None and (time.monotonic() - started) * 1000 > budget.milliseconds
+            late = budget.ms is not None and (time.monotonic() - started) * 1000 > budget.ms
             open_rows = np.flatnonzero(tally.alive[:, 1:].any(axis=1))
             if not len(open_rows) or (late and first):
                 break
@@ -183,15 +176,15 @@ class Search:
         return tally
 
     def _choose(self, candidates: Actions, tally: _Tally) -> Actions:
-        """The candidate whose gain is sure, or the base bot's own."""
+        """Choose the candidate with the largest lower bound of its gain, or else the base bot's own."""
         mean, error = tally.estimate()
         sure = np.where(tally.alive, mean - self.budget.confidence * error, -np.inf)
         sure[:, 0] = self.budget.margin  # the base bot's own move
-        best = sure.argmax(axis=1)  # the first of equals: the base bot's
+        best = sure.argmax(axis=1)  # the first of equals, so the base bot's
         return candidates[np.arange(len(best)), best]
 
     def _gains(self, view: View, candidates: Actions, alive: Flags, keys: Keys) -> Floats:
-        """What each candidate gains over the first one in each world, ``float64[n, C, K]`` for keys ``[n, K]``."""
+        """Compute each candidate's gain over the first one in each world, ``float64[n, C, K]`` for keys ``[n, K]``."""
         rows, number = keys.shape
         worlds = resample(view.rows(np.repeat(np.arange(rows), number)), keys.reshape(-1))
         team = (worlds.seat & 1).reshape(rows, number)
@@ -199,14 +192,15 @@ class Search:
         place = row * number + world
         tables = worlds.select(place)
         engine.step(tables, candidates[row, column], skip_forced=True)
-        play_out(self.base, tables, keys.reshape(-1)[place])
+        seating = Seating.alone(self.base, tables.num, keys.reshape(-1)[place])
+        play_hands(tables, seating, compact=SPARSE)
         worth = np.zeros((*alive.shape, number))
         worth[row, column, world] = _worth(tables, team[row, world])
         return np.where(alive[:, :, None], worth - worth[:, :1], 0.0)
 
 
 def _worth(tables: Tables, team: npt.NDArray[np.int8]) -> Floats:
-    """What finished hands are worth to a team, in levels, ``float64[N]``: levels gained, and points beside them."""
+    """Value finished hands for a team, ``float64[N]`` in levels: levels gained, plus points."""
     here = np.arange(tables.num)
     gain = tables.gain.astype(np.float64)
     levels = np.clip(gain[here, team] - gain[here, 1 - team], -MOST_LEVELS, MOST_LEVELS)

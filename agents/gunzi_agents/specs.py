@@ -1,9 +1,9 @@
-"""The text form of agents: ``greedy``, ``expert@easy``, ``runs/x``, ``search(expert, worlds=32)``.
+"""Agent specs as text: ``greedy``, ``expert@easy``, ``runs/x``, ``py:bots:make``, ``search(expert, worlds=32)``.
 
-    spec   = name | name "(" argument {"," argument} ")", either with "@" level behind it
+    spec     = name [ "(" argument {"," argument} ")" ] [ "@" level ]
     argument = spec | key "=" number
 
-Names may hold anything but ``( ) , = @`` and blanks at their ends, so that paths are names.
+A name may contain any characters but ``( ) , = @`` and has no blanks at its ends, so that paths are names.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _SIGNS = "(),=@"
 
 
 class SpecError(ValueError):
-    """A text that is no spec; the message shows where it ends to be one."""
+    """Malformed agent spec; the message points at the offending text."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """An agent's name and what is said in brackets behind it."""
+    """An agent's name, the agents and options in its brackets, and its level."""
 
     name: str
     agents: tuple[Spec, ...] = ()
@@ -34,7 +34,7 @@ class Spec:
 
 
 def parse(text: str) -> Spec:
-    """The spec that ``text`` says.
+    """Parse a spec; :class:`SpecError` if it is malformed.
 
     >>> parse("search(weak(greedy, blunders=0.5), worlds=32)@easy").agents[0].options
     {'blunders': 0.5}
@@ -49,6 +49,11 @@ def parse(text: str) -> Spec:
     if reader.at < len(text):
         raise SpecError(f"{text!r}: nothing was expected from {text[reader.at :]!r} on")
     return spec
+
+
+def is_name(text: str) -> bool:
+    """Test whether a text can be a name in a spec."""
+    return bool(text) and text == text.strip() and not set(text) & set(_SIGNS)
 
 
 class _Reader:

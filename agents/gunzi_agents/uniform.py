@@ -1,25 +1,26 @@
-"""The uniform agent: each legal action with the same chance."""
+"""The uniform agent: every legal action is equally probable."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from gunzi_agents.base import Agent
 from gunzi_env.keys import mix
 from gunzi_env.observe import View
 
-# Sets this agent's draws apart from those of others that hash the same keys.
+# Makes this agent's draws independent of those of other users of the same keys.
 _SALT = np.uint64(0x756E69666F726D)
 _HALF = np.uint64(32)
 
 
 def choose(legal: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
-    """One legal action of each row, uniformly by ``keys``: bool[B, A], uint64[B] -> int32[B].
+    """Draw one legal action per row, uniformly by its key: ``bool[B, A]``, ``uint64[B]`` -> ``int32[B]``.
 
     Raises:
         ValueError: a row has no legal action; the message names the first.
     """
-    row, action = np.nonzero(legal)  # row-major: the legal actions of a row lie together
+    row, action = np.nonzero(legal)  # row-major: the legal actions of a row are adjacent
     counts = np.bincount(row, minlength=len(legal)).astype(np.uint64)
     if not counts.all():
         raise ValueError(f"row {int(np.argmin(counts))} has no legal action")
@@ -28,8 +29,8 @@ def choose(legal: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.ND
     return action[(np.cumsum(counts) - counts + kth).astype(np.intp)].astype(np.int32)
 
 
-class Uniform:
-    """Plays any legal action with equal chance; a smoke test, not an opponent."""
+class Uniform(Agent):
+    """Plays random legal actions; a smoke test, not an opponent."""
 
     name = "uniform"
 
@@ -38,4 +39,4 @@ class Uniform:
         return choose(legal, keys)
 
     def reset(self) -> None:
-        """Nothing is remembered."""
+        """Do nothing: there is no memory."""

@@ -1,8 +1,8 @@
 """R5: tribute and return.
 
-Knowledge that everybody shares is kept as lower bounds (``known``): the cards a seat was seen to get or show
-and cannot have lost unseen. A return is seen by the two alone, so after it nothing is certain of the hand
-that returned; what was given and shown stays on record in ``tribute`` and ``shown``.
+Public knowledge of hands is kept as lower bounds (``known``): the cards a seat was seen to get or show and cannot have
+lost unseen. Only the two players see a return, so after it nothing is publicly known of the hand that returned; given
+and shown cards stay on record in ``tribute`` and ``shown``.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from gunzi_env import planes
-from gunzi_env.chapters import choice
+from gunzi_env.chapters import selection
 from gunzi_env.order import BIG_JOKER_SLOT, TRUMP
 from gunzi_env.planes import BIT, U64, Ints, Words, count
-from gunzi_env.tables import HAND, Flags, Index, Tables
+from gunzi_env.tables import HAND, Flags, Index, Int8, Tables
 
 
 def giveable(t: Tables, g: Index, seat: Ints) -> Words:
-    """R5.2: what a hand may give, as planes ``uint64[D, n]``."""
+    """R5.2: the cards a hand may give, as planes ``uint64[D, n]``."""
     return t.holder(g, HAND + seat) & giveable_mask(t, g)
 
 
 def giveable_mask(t: Tables, g: Index) -> Words:
-    """R5.2: no point cards, except level cards."""
+    """R5.2: the slots that may be given, ``uint64[n]``: no point cards, except level cards."""
     level = t.level[g]
     mask = ~t.layout.point_cards[level]
     return mask | t.layout.level_cards[level] if t.rules.tribute_level_points else mask
@@ -41,7 +41,7 @@ def return_classes(t: Tables, g: Index) -> Words:
 
 
 def enter(t: Tables, g: Index) -> Index:
-    """Begin the tribute; returns the tables where it is given without a question, or none is owed."""
+    """Begin the tribute; returns the tables where it needs no decision, or none is owed."""
     t.known[:, g] = t.shown[:, g]
     owes = t.blood[g] > 0
     t.giver[g] = (t.dealer[g] + 3) & 3
@@ -53,21 +53,23 @@ def enter(t: Tables, g: Index) -> Index:
 
 
 def ask(t: Tables, g: Index, owes: Flags) -> Flags:
-    """R5.1-3: set aside what the giver must give where he owes; he chooses the rest, True where there is none."""
+    """R5.1-3: set aside the cards that the giver must give where they owe; they choose the rest.
+
+    Returns True where there is nothing to choose."""
     pool = giveable(t, g, t.giver[g])
-    # R5.3: he who has too few gives those he has.
-    need = np.where(owes, np.minimum(t.blood[g], count(pool)), 0).astype(np.int16)
-    forced, group, rest = choice.split(pool, falling(t, g), need)
+    # R5.3: a giver with too few cards gives those.
+    owed = np.where(owes, np.minimum(t.blood[g], count(pool)), 0).astype(np.int16)
+    forced, group, rest = selection.split(pool, falling(t, g), owed)
     mask = giveable_mask(t, g)
-    return choice.begin(t, g, HAND + t.giver[g], forced & mask, group & mask, rest)
+    return selection.begin(t, g, HAND + t.giver[g], forced & mask, group & mask, rest)
 
 
 def _exempt(t: Tables, g: Index) -> Flags:
-    """R5.5: turn the tribute round, or cancel it (True), where one of the owing side holds all big jokers."""
+    """R5.5: reverse the tribute, or cancel it (True), where one player of the owing side holds all big jokers."""
     decks = t.rules.decks
     bit = BIT[BIG_JOKER_SLOT]
     cancelled = np.zeros(len(g), np.bool_)
-    for offset in (3, 1):  # the giver, then his partner
+    for offset in (3, 1):  # the giver, then their partner
         seat = (t.dealer[g] + offset) & 3
         holds = (t.blood[g] > 0) & ((t.planes[decks - 1, g, HAND + seat] & bit) != 0)
         rows, who = g[holds], seat[holds]
@@ -82,37 +84,40 @@ def _exempt(t: Tables, g: Index) -> Flags:
 
 def apply(t: Tables, g: Index, action: Ints) -> Index:
     """Name a card of the tribute; returns the tables where it is complete."""
-    return _give(t, g[choice.name_card(t, g, action)])
+    return _give(t, g[selection.name_card(t, g, action)])
+
+
+def _hand_over(t: Tables, g: Index, seat: Int8) -> Words:
+    """Move the cards set aside to the hands of ``seat``; returns them."""
+    cards = selection.take_pending(t, g)
+    selection.give(t, g, HAND + seat, cards)
+    return cards
 
 
 def _give(t: Tables, g: Index) -> Index:
-    cards = choice.take_pending(t, g)
-    choice.give(t, g, HAND + t.receiver[g], cards)
-    t.tribute[:, g] = cards
     giver, receiver = t.giver[g], t.receiver[g]
+    t.tribute[:, g] = cards = _hand_over(t, g, receiver)
     t.known[:, g, giver] = planes.minus(t.known[:, g, giver], cards)
     t.known[:, g, receiver] = planes.add(t.known[:, g, receiver], cards)
     return g
 
 
 def enter_return(t: Tables, g: Index) -> Index:
-    """Begin the return (R5.4); returns the tables where there is no choice."""
-    need = count(t.tribute[:, g])
+    """Begin the return (R5.4); returns the tables where there is no selection."""
+    owed = count(t.tribute[:, g])
     t.seat[g] = t.receiver[g]
     source = HAND + t.receiver[g]
-    forced, group, rest = choice.split(t.holder(g, source), return_classes(t, g), need)
-    return _give_back(t, g[choice.begin(t, g, source, forced, group, rest)])
+    forced, group, rest = selection.split(t.holder(g, source), return_classes(t, g), owed)
+    return _give_back(t, g[selection.begin(t, g, source, forced, group, rest)])
 
 
 def apply_return(t: Tables, g: Index, action: Ints) -> Index:
     """Name a card of the return; returns the tables where it is complete."""
-    return _give_back(t, g[choice.name_card(t, g, action)])
+    return _give_back(t, g[selection.name_card(t, g, action)])
 
 
 def _give_back(t: Tables, g: Index) -> Index:
-    cards = choice.take_pending(t, g)
-    choice.give(t, g, HAND + t.giver[g], cards)
-    t.returned[:, g] = cards
+    t.returned[:, g] = cards = _hand_over(t, g, t.giver[g])
     some = g[cards[0] != 0]
     t.known[:, some, t.receiver[some]] = U64(0)
     return g

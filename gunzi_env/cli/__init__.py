@@ -18,6 +18,7 @@ import errno
 import io
 import os
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
@@ -27,12 +28,21 @@ GROUP = "gunzi.commands"
 USAGE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_declared: list[EntryPoint] = []
 _EXTRA_OF_MODULE = {"torch": "train", "tensorboard": "train"}
 
 
 def commands() -> dict[str, EntryPoint]:
-    """The installed commands by name."""
-    return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
+    """Return the commands by name: the installed ones, or those of the checkout that :func:`use_checkout` found."""
+    found = entry_points(group=GROUP) or _declared
+    return {point.name: point for point in sorted(found, key=lambda point: point.name)}
+
+
+def use_checkout(root: Path) -> None:
+    """Import the packages from a checkout, and find its commands if none are installed."""
+    sys.path[:0] = [str(root), *(str(root / part) for part in ("agents", "train", "eval"))]
+    declared = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"][GROUP]
+    _declared[:] = [EntryPoint(name, value, GROUP) for name, value in declared.items()]
 
 
 def summary(point: EntryPoint) -> str:
@@ -54,7 +64,7 @@ def usage() -> str:
     lines = [f"  {name:<{width}}  {summary(point)}" for name, point in found.items()]
     return "\n".join(
         [
-            "gunzi: environments, bots and training for Da Gunzi, a trick-taking partnership card game",
+            "gunzi: environments, bots and training for the card game Da Gunzi",
             "",
             "usage: gunzi COMMAND [OPTIONS]      gunzi COMMAND --help      gunzi --version",
             "",

@@ -1,18 +1,19 @@
-"""Twin of :func:`gunzi_env.observe.encode` of :func:`gunzi_env.views.view`: table by table, for numba to compile.
+"""Twin of :mod:`gunzi_env.observe`: ``encode(view(t))`` table by table, compiled by numba.
 
-The originals explain the encoding. Its layout (the bits of each number, the widths of the words) is passed in from
-:mod:`gunzi_env.observe` and not repeated here.
+The originals (with :mod:`gunzi_env.views`) explain the encoding. Its layout, the bits of each number and the widths of
+the words, is passed in from there.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gunzi_env.compiled.jit import inlined, jit
-from gunzi_env.compiled.tricks import FIVES, TENS, Decks
+from gunzi_env.compiled.rows import Decks, rows
+from gunzi_env.compiled.tricks import FIVES, TENS
 from gunzi_env.planes import BIT, FULL
 from gunzi_env.tables import HAND, KITTY, NOBODY, NUM_HOLDERS, PENDING, PLAYED, Phase
 
@@ -22,50 +23,9 @@ _BID, _JOKERS, _OVER = int(Phase.BID), int(Phase.JOKERS), int(Phase.OVER)
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
-class SeenRows(NamedTuple):
-    """The first row of each field in the buffers of some tables; planes begin at 0."""
-
-    trick: int
-    shown: int
-    known: int
-    tribute: int
-    loose: int
-    returned: int
-    phase: int
-    seat: int
-    levels: int
-    level: int
-    trump: int
-    dealer: int
-    led_suit: int
-    led_count: int
-    leader: int
-    best: int
-    best_slot: int
-    bid_strength: int
-    bid_suit: int
-    bid_seat: int
-    giver: int
-    receiver: int
-    blood: int
-    score: int
-    held: int
-    drawn: int
-    need: int
-    pickable: int
-    trick_points: int
-    first_hand: int
-    kitty_public: int
-    kitty_shown: int
-    dry: int
-    void: int
-    no_pair: int
-    no_triple: int
-
-
 @inlined
 def _left(words: Array, decks: Decks, n: int, of: int, step: int, less: int, less_step: int) -> np.uint64:
-    """The slots of the multiset at rows ``of, of + step, ...`` that are left without that at ``less, ...``."""
+    """Subtract the multiset at rows ``less, ...`` from that at ``of, of + step, ...``; returns the slots left."""
     slots = _NONE
     for d in range(len(decks)):
         slots |= words[of + d * step, n] & ~words[less + d * less_step, n]
@@ -74,7 +34,7 @@ def _left(words: Array, decks: Decks, n: int, of: int, step: int, less: int, les
 
 @inlined
 def _beyond(words: Array, decks: Decks, n: int, known: int, seat: int, out: Array) -> None:
-    """What a seat played beyond the cards known of it, as planes."""
+    """Cards a seat played beyond those known of it, as planes."""
     for d in range(len(decks)):
         out[d] = _NONE
         for j in range(len(decks) - d):
@@ -83,7 +43,7 @@ def _beyond(words: Array, decks: Decks, n: int, known: int, seat: int, out: Arra
 
 @inlined
 def _left_of_row(words: Array, decks: Decks, n: int, of: int, less: Array) -> np.uint64:
-    """The slots of the multiset at rows ``of, of + 1, ...`` that are left without ``less``."""
+    """Subtract ``less`` from the multiset at rows ``of, of + 1, ...``; returns the slots left."""
     slots = _NONE
     for d in range(len(decks)):
         slots |= words[of + d, n] & ~less[d]
@@ -102,7 +62,7 @@ def _add(seen: Array, words: Array, decks: Decks, n: int, holder: int) -> None:
 
 @inlined
 def _see_sets(
-    r: SeenRows,
+    r: Any,
     words: Array,
     octets: Array,
     flags: Array,
@@ -115,7 +75,7 @@ def _see_sets(
     work: Array,
     out: Array,
 ) -> None:
-    """The sets of slots; ``work`` is ``uint64[D]`` to work in."""
+    """Write the sets of slots; ``work`` is a scratch buffer ``uint64[D]``."""
     level = octets[r.level, n]
     for d in range(len(decks)):
         work[d] = out[d] = words[d * NUM_HOLDERS + HAND + me, n]
@@ -156,7 +116,7 @@ def _see_sets(
 
 @inlined
 def _around(seat: int, me: int) -> int:
-    """A seat as the viewer counts."""
+    """A seat relative to the viewer."""
     return NOBODY if seat == NOBODY else (seat - me) & 3
 
 
@@ -171,7 +131,7 @@ def _suits(flags: Array, first: int, seat: int, n: int) -> int:
 
 @inlined
 def _see_numbers(
-    r: SeenRows,
+    r: Any,
     octets: Array,
     shorts: Array,
     flags: Array,
@@ -181,7 +141,7 @@ def _see_numbers(
     kitty_known: bool,
     out: Array,
 ) -> None:
-    """The numbers, in the order of the encoding."""
+    """Write the numbers, in the order of ``observe._NUMBERS``."""
     team = me & 1
     out[0] = octets[r.phase, n] if mine else NOBODY
     out[1], out[2] = octets[r.levels + team, n], octets[r.levels + 1 - team, n]
@@ -209,7 +169,6 @@ def _see_numbers(
 
 @jit
 def encode(
-    r: SeenRows,
     words: Array,
     octets: Array,
     shorts: Array,
@@ -228,6 +187,7 @@ def encode(
     out: Array,
 ) -> None:
     """Encode what ``viewer[i]`` sees of table ``g[i]`` into ``out[i]``, ``one`` where a flag is set."""
+    r = rows(decks)
     sets = len(widths) - len(first) + 1
     numbers = np.empty(len(low), np.int64)
     seen = np.empty(len(widths), np.uint64)

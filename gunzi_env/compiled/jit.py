@@ -1,8 +1,7 @@
-"""numba's decorators as the kernels use them, and where what they compile is kept.
+"""numba's decorators for the kernels, and the cache of compiled code.
 
-numba keeps compiled code beside a file and takes it again as long as that file is the same; it does not notice that a
-constant or a function taken from elsewhere has changed. So the code is kept in a folder named after a hash of the
-whole package: another version never finds it.
+numba reuses cached code while the source file is unchanged; it does not notice changes of imported constants and
+functions. So the cache folder is named after a hash of the whole package, and another version never finds it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def version_hash(package: Path = PACKAGE) -> str:
 
 
 def cache_folder() -> str | None:
-    """Where compiled code can be kept: where the user has told numba, beside the package, or in the user's cache."""
+    """The first writable folder: numba's setting, beside the package, the user's cache; None if there is none."""
     told = os.environ.get("NUMBA_CACHE_DIR")
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     bases = [Path(told)] if told else [PACKAGE / "__pycache__", Path(home) / "gunzi"]
@@ -49,7 +48,7 @@ _folder = cache_folder()
 
 
 def jit(function: Kernel) -> Kernel:
-    """Compile a kernel at its first call, without the interpreter's lock; keep it if there is a place for it."""
+    """Compile a kernel at its first call, without the interpreter's lock; cache it if there is a folder."""
     config: Any = numba.config
     njit: Any = numba.njit
     before = config.CACHE_DIR
@@ -62,7 +61,7 @@ def jit(function: Kernel) -> Kernel:
 
 
 def inlined(function: Kernel) -> Kernel:
-    """Part of a kernel; as a function of its own it would count references to all arrays at every call."""
+    """Inline a part of a kernel; a compiled function of its own would count references to all arrays at every call."""
     njit: Any = numba.njit
     part: Kernel = njit(inline="always")(function)
     return part

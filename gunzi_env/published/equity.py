@@ -1,10 +1,9 @@
-"""The chance to win the match from where it stands between two hands: the match-equity table.
+"""Match equity: the chance to win the match from its state between two hands.
 
-Between hands a match is its two levels, whose turn it is to deal and the blood owed. A file per preset,
-``data/equity/PRESET.json``, has the chance of the side that deals next, two equal sides playing; it is made from
-hands of ``greedy`` by ``gunzi equity --make``. The first hand of a match has no dealer yet: there the chance is 1/2, by
-symmetry. Rules that are no preset have a table of their own, ``DIGEST.json`` in the folder that the
-environment variable ``GUNZI_EQUITY`` names.
+That state is the two levels, the dealer and the blood owed. ``data/equity/PRESET.json`` has the chance of the side that
+deals next, between equal sides; ``gunzi equity --make`` makes it from hands of ``greedy``. The first hand of a match
+has no dealer yet; its chance is 1/2 by symmetry. Rules that are no preset have a table of their own, ``DIGEST.json`` in
+the folder that the environment variable ``GUNZI_EQUITY`` names.
 
 >>> rules = Rules.preset("dalian")
 >>> levels = np.array([[10, 3], [3, 10], [3, 3]], np.int8)
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gunzi_env.published import header
 from gunzi_env.rules import Rules, RulesError
 from gunzi_env.tables import NOBODY, Index, Int8, Int16, Tables
 
@@ -64,10 +64,10 @@ def _text(rules: Rules) -> str:
 
 @cache
 def table(rules: Rules) -> Chances:
-    """The chance of the side that deals next to win the match, ``float64`` of :func:`shape`; not to be written to.
+    """The chance of the side that deals next to win the match, ``float64`` of :func:`shape`, read-only.
 
     Raises:
-        RulesError: there is no table of these rules; the message says how to make one.
+        RulesError: There is no table for these rules; the message says how to make one.
     """
     chances = read(rules, _text(rules))
     chances.flags.writeable = False
@@ -75,7 +75,7 @@ def table(rules: Rules) -> Chances:
 
 
 def read(rules: Rules, text: str) -> Chances:
-    """The table in a file's text; :class:`RulesError` if it is none of these rules and this version."""
+    """Read the table in a file's text; :class:`RulesError` unless it is one for these rules and of this version."""
     name = file_name(rules)
     try:
         document = json.loads(text)
@@ -84,7 +84,7 @@ def read(rules: Rules, text: str) -> Chances:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise RulesError(f"{name} is no match-equity table") from None
     expected = {"version": VERSION, "fields": _FIELDS, "preset": rules.name}
-    if rules.name == "custom":  # a preset's name is enough, though options be added and its digest with them
+    if rules.name == "custom":  # a preset is known by its name: a new option changes its digest
         expected["rules"] = rules.digest
     for key, value in expected.items():
         if found[key] != value:
@@ -102,28 +102,21 @@ def read(rules: Rules, text: str) -> Chances:
 
 
 def document(rules: Rules, source: str, chances: Chances) -> dict[str, Any]:
-    """A file's contents, from a table of :func:`shape`."""
+    """The contents of a file, from a table of :func:`shape`."""
     first = rules.first_level
     rows = [
         [first + mine, first + theirs, chances[mine, theirs].round(_DIGITS).tolist()]
         for mine in range(len(chances))
         for theirs in range(len(chances))
     ]
-    return {
-        "version": VERSION,
-        "preset": rules.name,
-        "rules": rules.digest,
-        "source": source,
-        "fields": _FIELDS,
-        "rows": rows,
-    }
+    return header(VERSION, rules, source, _FIELDS) | {"rows": rows}
 
 
 def win_chance(rules: Rules, levels: Int8, dealer: Int8, blood: Int16) -> Chances:
-    """Team {0, 2}'s chance to win the match where a hand is about to begin, ``float64[n]``.
+    """The chance of team {0, 2} to win the match before a hand, ``float64[n]``.
 
     Args:
-        rules: What is played; see :func:`table` for those without a table.
+        rules: See :func:`table` for rules without a table.
         levels: ``int8[n, 2]`` of the teams {0, 2} and {1, 3}.
         dealer: ``int8[n]``, -1 before the first hand of a match.
         blood: ``int16[n]`` owed to the dealer.
@@ -135,9 +128,9 @@ def win_chance(rules: Rules, levels: Int8, dealer: Int8, blood: Int16) -> Chance
 
 
 def gained(t: Tables, g: Index) -> Chances:
-    """By how much the hands finished at the tables ``g`` changed team {0, 2}'s chance, ``float64[n]``.
+    """The change of team {0, 2}'s chance by the finished hands at the tables ``g``, ``float64[n]``.
 
-    Over a match the changes add up to its result, 1 or 0, less the 1/2 that it began with.
+    The changes of a match add up to its result, 1 or 0, minus the initial 1/2.
     """
     begun_by = np.where(t.first_hand[g], NOBODY, t.dealer[g])
     before = win_chance(t.rules, t.levels[g], begun_by, t.blood[g])

@@ -1,14 +1,15 @@
 """The published distribution of the states that single hands start from.
 
-A hand met in a match depends on the levels, on who deals and on the blood owed. Training and benchmarks that
-play single hands draw these from a file per preset, ``data/starts/PRESET.json``, made from whole matches of
-``greedy`` by ``python -m gunzi_eval.commands.starts``. Another version of a file is another benchmark. Rules that are
-no preset use the file of the preset with as many decks, less the states that they cannot reach.
+A hand within a match starts from the levels, the dealer and the blood owed. Training and benchmarks that play single
+hands draw these from ``data/starts/PRESET.json``, made from whole matches of ``greedy`` by
+``python -m gunzi_eval.commands.starts``. Rules that are no preset use the file of the preset with as many decks,
+without the states that they cannot reach.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -16,9 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gunzi_env import engine
+from gunzi_env.chapters.deal import start_keys
 from gunzi_env.planes import U64, Words
+from gunzi_env.published import header
 from gunzi_env.rules import Rules, RulesError
-from gunzi_env.tables import NOBODY, Int8, Int16
+from gunzi_env.tables import NOBODY, Int8, Int16, Tables
 
 VERSION = 1
 _SEAT_BITS = U64(3)
@@ -33,7 +37,11 @@ def _file_name(rules: Rules) -> str:
 
 @cache
 def table(rules: Rules) -> npt.NDArray[np.int64]:
-    """Rows (first hand?, level of the dealers, of the attackers, blood, count), ``int64[k, 5]``."""
+    """Rows (first hand?, level of the dealers, of the attackers, blood, count), ``int64[k, 5]``.
+
+    Raises:
+        RulesError: The file is of another version.
+    """
     text = files("gunzi_env").joinpath(f"data/starts/{_file_name(rules)}.json").read_text("utf-8")
     document = json.loads(text)
     if document["version"] != VERSION or document["fields"] != _FIELDS:
@@ -48,7 +56,9 @@ def table(rules: Rules) -> npt.NDArray[np.int64]:
 
 
 def sample(rules: Rules, keys: Words) -> tuple[Int8, Int8, Int16]:
-    """Start states for uniform words ``keys[n]``: levels ``[n, 2]``, dealer ``[n]`` (-1: first hand), blood ``[n]``."""
+    """Draw start states by uniform random words ``keys[n]``.
+
+    Returns levels ``int8[n, 2]`` of the teams, dealer ``int8[n]`` (-1: first hand of a match), blood ``int16[n]``."""
     rows = table(rules)
     ends = rows[:, 4].cumsum()
     dealer = (keys & _SEAT_BITS).astype(np.int8)
@@ -58,8 +68,32 @@ def sample(rules: Rules, keys: Words) -> tuple[Int8, Int8, Int16]:
     return levels, np.where(row[:, 0] == 1, np.int8(NOBODY), dealer), row[:, 3].astype(np.int16)
 
 
+def deal(
+    t: Tables,
+    seed: int,
+    *,
+    table_ids: Words | None = None,
+    hand: int = 0,
+    draw: Callable[[Tables], npt.NDArray[np.uint8]] | None = None,
+) -> None:
+    """Deal a single hand from a published start state at every table.
+
+    Args:
+        t: N tables.
+        seed: names the deals and the start states.
+        table_ids: ``uint64[N]``, 0, 1, ... by default.
+        hand: number of the hand, see :func:`gunzi_env.engine.reset`.
+        draw: prescribes the first deal ``uint8[N, D, 54]`` of the tables, see :func:`gunzi_env.engine.begin_hand`.
+    """
+    everyone = np.arange(t.num)
+    engine.reset(t, seed, table_ids=table_ids, hand=hand, begin=False)
+    levels, dealer, blood = sample(t.rules, start_keys(t, everyone))
+    cards = None if draw is None else draw(t)
+    engine.begin_hand(t, everyone, levels=levels, dealer=dealer, blood=blood, draw=cards)
+
+
 def check(rules: Rules, levels: tuple[int, ...], dealer: int, blood: int) -> None:
-    """``ValueError`` if a hand cannot begin with these levels, dealer (-1: first hand of a match) and blood owed."""
+    """Raise ``ValueError`` if no hand begins with these levels, dealer (-1: first hand of a match) and blood owed."""
     if len(levels) != 2 or any(not rules.first_level <= level <= rules.last_level for level in levels):
         shown = "-".join(map(str, levels))
         raise ValueError(f"levels {shown} are not two levels within {rules.first_level}..{rules.last_level}")
@@ -72,13 +106,6 @@ def check(rules: Rules, levels: tuple[int, ...], dealer: int, blood: int) -> Non
 
 
 def document(rules: Rules, source: str, rows: dict[tuple[int, int, int, int], int]) -> dict[str, Any]:
-    """A file's contents: ``rows`` maps (first hand?, level of dealers, of attackers, blood) to how often it was met."""
+    """The contents of a file; ``rows`` maps (first hand?, level of dealers, of attackers, blood) to its count."""
     ordered = [[*state, count] for state, count in sorted(rows.items())]
-    return {
-        "version": VERSION,
-        "preset": rules.name,
-        "rules": rules.digest,
-        "source": source,
-        "fields": _FIELDS,
-        "rows": ordered,
-    }
+    return header(VERSION, rules, source, _FIELDS) | {"rows": ordered}

@@ -1,7 +1,7 @@
-"""The tables that a :class:`gunzi_env.views.View` tells of: everything but the hidden cards, at the viewer's decision.
+"""Tables rebuilt from a :class:`gunzi_env.views.View`: everything but the hidden cards, at the viewer's decision.
 
-What a decision has become on the way (what is forced, what was named and what may still be) is not in a View; it
-follows from the viewer's own cards, and the chapters of the rules are asked again (:func:`_stand`).
+The progress of a decision (forced cards, named cards, cards that may still be named) is not in a View; it follows from
+the viewer's own cards by the chapters of the rules (:func:`_stand`).
 """
 
 from __future__ import annotations
@@ -9,25 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from gunzi_env import engine, planes
-from gunzi_env.chapters import choice, kitty, tribute, tricks
+from gunzi_env.chapters import kitty, selection, tribute, tricks
 from gunzi_env.order import TRUMP
 from gunzi_env.planes import FULL, NUM_SLOTS, U64, Words, bits, count, lowest, select, where
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Index, Int8, Phase, Tables
-from gunzi_env.views import DEALER_OR_KITTY, View
+from gunzi_env.views import DEALER_OR_KITTY, Shown, View
 
-_SAME = [
-    "level", "trump", "led_suit", "led_count", "best_slot", "bid_strength", "bid_suit", "phase", "seat", "blood",
-    "score", "trick_points", "held", "pickable", "drawn", "first_hand", "kitty_public", "kitty_shown", "dry",
-    "tribute", "turned",
-]  # fmt: skip
-"""Fields of both that mean the same."""
-
-_SEATS = ("dealer", "first", "giver", "leader", "best", "bid_seat")
-"""Seats, relative to the viewer in a View."""
+_SAME, _SEATS, _BY_SEAT = (
+    [field.name for field in View.columns if field.seen is how] for how in (Shown.SAME, Shown.SEAT, Shown.BY_SEAT)
+)
 
 
 def without_hidden(v: View) -> Tables:
-    """B tables with all that ``v`` shows, hidden hands empty; ``legal`` is what the viewer may do."""
+    """B tables with all that ``v`` shows, hidden hands empty; ``legal`` has the legal actions of the viewer."""
     t = Tables(v.rules, len(v))
     everyone = np.arange(len(v))
     engine.clear(t, everyone)
@@ -36,6 +30,7 @@ def without_hidden(v: View) -> Tables:
     for name in _SEATS:
         seat = getattr(v, name)
         getattr(t, name)[:] = np.where(seat == NOBODY, NOBODY, (seat + v.seat) & 3)
+    t.phase[:], t.seat[:] = v.phase, v.seat
     t.hand[:] = ~v.first_hand
     odd = (v.seat & 1).astype(np.bool_)
     t.levels[:] = np.where(odd[:, None], v.levels[:, ::-1], v.levels)
@@ -45,7 +40,7 @@ def without_hidden(v: View) -> Tables:
         seat = (v.seat + k) & 3
         t.put(everyone, PLAYED + seat, v.played[:, :, k])
         t.trick[:, everyone, seat] = v.trick[:, :, k]
-        for name in ("void", "no_pair", "no_triple"):
+        for name in _BY_SEAT:
             getattr(t, name)[everyone, seat] = getattr(v, name)[:, k]
     _recall(t, v)
     t.put(everyone, HAND + v.seat, planes.add(v.hand, v.pending & where(v.phase != Phase.PICKUP)))
@@ -56,18 +51,19 @@ def without_hidden(v: View) -> Tables:
 
 
 def _exchange(t: Tables, v: View) -> None:
-    """R5.1, R5.5: who gives; in the giver's own decision nothing has been given yet."""
+    """R5.1, R5.5: giver and receiver; a View has no giver until tribute is given."""
     turned = (t.phase == Phase.TRIBUTE) & (t.dealer == t.seat)
     t.giver[:] = np.where(v.giver == NOBODY, (t.dealer + np.where(turned, 0, 3)) & 3, t.giver)
     t.receiver[:] = np.where(t.giver == t.dealer, (t.dealer + 3) & 3, t.dealer)
 
 
 def _recall(t: Tables, v: View) -> None:
-    """``shown``, ``known``, ``loose`` and ``returned`` such that the View tells what it tells: its lower bounds are
-    less by what has been played since, so the cards played of the same slots are put back."""
+    """Set ``shown``, ``known``, ``loose`` and ``returned`` so that their View is ``v``.
+
+    The lower bounds of a View are reduced by the cards played since, so played cards of the same slots are added."""
     everyone = np.arange(len(v))
     known = v.known[:, :, :4].copy()
-    # R5.4: what the viewer returned he alone knows; of what he knows of the giver, that which was not shown.
+    # R5.4: only the viewer knows the cards they returned: those known of the giver that were never public.
     returns = (t.receiver == v.seat) & (v.tribute[0] != 0) & (t.giver != t.dealer)
     rows, giver = everyone[returns], v.giver[returns]
     public = known[:, rows, giver] & planes.minus(v.shown[:, rows, giver], v.tribute[:, rows])
@@ -83,17 +79,17 @@ def _recall(t: Tables, v: View) -> None:
 
 
 def _before(left: Words, played: Words) -> Words:
-    """What ``played`` has left over, at least, in the slots where anything is left."""
+    """A multiset from which ``played`` leaves ``left``: played cards are added in the slots where any card is left."""
     return planes.add(left, played & left[0])
 
 
 def _beyond(t: Tables, rows: Index, seat: Int8) -> Words:
-    """What a seat played beyond what was known of it."""
+    """Cards a seat played beyond those known of it."""
     return planes.minus(t.holder(rows, PLAYED + seat), t.known[:, rows, seat])
 
 
 def _stand(t: Tables, v: View) -> None:
-    """Bring every table to the viewer's decision: what he was asked at first, then what he has named since."""
+    """Bring every table to the viewer's decision: enter it, then repeat the cards named since."""
     for phase in Phase:
         g = np.flatnonzero(t.phase == phase)
         if not len(g):
@@ -104,7 +100,7 @@ def _stand(t: Tables, v: View) -> None:
             tribute.enter_return(t, g)
         elif phase == Phase.BURY:
             nothing = np.zeros(len(g), U64)
-            choice.begin(t, g, HAND + t.seat[g], nothing, nothing | FULL, v.need[g] + count(v.pending[:, g]))
+            selection.begin(t, g, HAND + t.seat[g], nothing, nothing | FULL, v.need[g] + count(v.pending[:, g]))
         elif phase == Phase.PICKUP:
             t.put(g, KITTY, planes.add(v.kitty[:, g], v.pending[:, g]))
             kitty.ask_pickup(t, g, v.need[g] + count(v.pending[:, g]))
@@ -127,7 +123,7 @@ def _name_cards(t: Tables, g: Index, pending: Words) -> None:
 
 
 def _follow(t: Tables, v: View, g: Index) -> None:
-    """R7.3: what must be played is set aside, then the units named are named again."""
+    """R7.3: set the forced cards aside, then repeat the units named."""
     layout, level = t.layout, t.level[g]
     t.led_mask[g] = layout.suit_mask[level, t.led_suit[g]]
     t.win_mask[g] = t.led_mask[g] | layout.suit_mask[level, TRUMP]

@@ -16,7 +16,7 @@ from gunzi_env import engine, observe, position
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
 from gunzi_env.vector import VectorEnv
-from gunzi_eval.commands import arena
+from gunzi_eval.matches import tournament
 
 
 def player(view: observe.View) -> ExpertPlayer:
@@ -100,6 +100,6 @@ def test_beats_greedy() -> None:
     """A coarse check of few deals: the strength is measured in docs/leaderboard.md."""
     rules = Rules.preset("dalian")
     agents = (registry.make("expert", rules), registry.make("greedy", rules))
-    pair = arena.measure(("expert", "greedy"), agents, rules, deals=512, seed=11)
+    pair = tournament.measure(("expert", "greedy"), agents, rules, deals=512, seed=11)
     assert pair.points.low is not None and pair.points.low > 2
     assert pair.levels.mean > 0.05

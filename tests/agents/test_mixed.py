@@ -16,7 +16,7 @@ from gunzi_agents.uniform import Uniform
 from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.vector import VectorEnv
-from gunzi_eval.commands import arena
+from gunzi_eval.matches import tournament
 
 RULES = Rules.preset("dalian")
 
@@ -121,7 +121,7 @@ def test_levels_are_ordered() -> None:
     names = ["greedy@easy", "greedy@medium", "greedy@hard", "greedy"]
     for worse, better in pairwise(names):
         agents = (registry.make(better, RULES), registry.make(worse, RULES))
-        pair = arena.measure((better, worse), agents, RULES, deals=256, seed=1)
+        pair = tournament.measure((better, worse), agents, RULES, deals=256, seed=1)
         assert pair.points.low is not None and pair.points.low > 0
 
 

@@ -19,7 +19,7 @@ from gunzi_env.keys import mix
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_env.vector import VectorEnv
-from gunzi_eval.commands import arena
+from gunzi_eval.matches import tournament
 
 BOTS: dict[str, Agent] = {"greedy": Greedy(), "expert": Expert()}
 PRESETS = Rules.presets()
@@ -39,7 +39,7 @@ def name(request: pytest.FixtureRequest) -> str:
 def decide(t: Tables) -> str:
     """What the bot does at a position, by name."""
     actions = bot.act(observe.view(t), engine.legal(t), np.zeros(1, np.uint64))
-    return t.actions.name(int(actions[0]), int(t.level[0]), max(int(t.trump[0]), 0))
+    return t.actions.name(int(actions[0]), int(t.level[0]), t.trump_or_provisional(0))
 
 
 def plays(t: Tables) -> str:
@@ -312,7 +312,7 @@ def test_no_loop_over_tables() -> None:
 def test_beats_uniform_by_far(preset: str, name: str) -> None:
     rules = Rules.preset(preset)
     agents = (registry.make(name, rules), registry.make("uniform", rules))
-    pair = arena.measure((name, "uniform"), agents, rules, deals=128, seed=3)
+    pair = tournament.measure((name, "uniform"), agents, rules, deals=128, seed=3)
     assert pair.points.low is not None and pair.points.low > 30
     assert pair.hands_won.low is not None and pair.hands_won.low > 0.65
     assert pair.levels.low is not None and pair.levels.low > 0

@@ -80,9 +80,7 @@ def test_it_plays_hands_to_their_end(preset: str) -> None:
 
 def test_time_is_a_budget() -> None:
     view, legal, keys = decisions(110, tables=4)
-    found = Search(Expert(), Budget(worlds=1 << 20, confidence=0.0, margin=-9.0, milliseconds=1.0)).weigh(
-        view, legal, keys
-    )
+    found = Search(Expert(), Budget(worlds=1 << 20, confidence=0.0, margin=-9.0, ms=1.0)).weigh(view, legal, keys)
     assert ROUND <= found.worlds.max() <= 4 * ROUND
 
 

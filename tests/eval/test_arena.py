@@ -17,10 +17,12 @@ from gunzi_agents.uniform import Uniform
 from gunzi_env import cli
 from gunzi_env.rules import Rules
 from gunzi_eval.commands import arena
-from gunzi_eval.commands.arena import Pair, as_json, measure
 from gunzi_eval.matches import duplicate
-from gunzi_eval.stats.intervals import SHARE_DIGITS, Interval, figure
-from tests.odd_agents import High
+from gunzi_eval.matches.figures import Pair, as_json
+from gunzi_eval.matches.report import summary_text
+from gunzi_eval.matches.tournament import measure
+from gunzi_eval.stats.intervals import SHARE_DIGITS, Interval, format_interval
+from tests.support.odd_agents import High
 
 
 def gunzi(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -78,8 +80,8 @@ def test_json_of_a_single_deal_has_null_bounds() -> None:
 
 
 def test_figures_as_text() -> None:
-    assert figure(Interval(-0.004, -0.006, 0.001), 2) == "+0.00 [-0.01, +0.00]"
-    assert figure(Interval(0.5, 0.25, 0.75), 1, 100, signed=False) == "50.0 [25.0, 75.0]"
+    assert format_interval(Interval(-0.004, -0.006, 0.001), 2) == "+0.00 [-0.01, +0.00]"
+    assert format_interval(Interval(0.5, 0.25, 0.75), 1, 100, signed=False) == "50.0 [25.0, 75.0]"
 
 
 @pytest.mark.parametrize(
@@ -93,6 +95,7 @@ def test_figures_as_text() -> None:
         (["uniform", "uniform", "--deals", "-5"], 2, "--deals is -5"),
         (["uniform", "uniform", "--matches", "-1"], 2, "--matches is -1"),
         (["uniform", "uniform", "--seed", "-1"], 2, "--seed is -1"),
+        (["uniform", "uniform", "--workers", "0"], 2, "--workers is 0, allowed are 1 to 256"),
         (["uniform", "uniform", "--rules", "dalain"], 2, "dalain"),
         (["uniform", "uniform", "--json", "no/such/folder/x.json"], 2, "no/such/folder/x.json"),
         (["uniform", "uniform", "--json", "."], 2, "is a folder"),
@@ -146,7 +149,7 @@ def test_networks_play_the_same_in_workers_and_saved_games_know_their_weights(
     checkpoint_of(Rules.preset("dalian"), file, seed=2)
     assert here(*pair, "--save", str(games)) == 3
     error = capsys.readouterr().err
-    assert f"holds games of another agent {str(file)!r}, identity " in error and error.count("\n") == 1
+    assert f"contains games of another agent {str(file)!r}, identity " in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize(("rules", "says"), [("classic", "other rules"), ("four_deck", "decks")])
@@ -223,12 +226,12 @@ def test_an_existing_file_survives_a_failure(monkeypatch: pytest.MonkeyPatch, tm
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_the_table_has_every_pair(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_has_every_pair() -> None:
     some = Interval(0.25, 0.125, 0.375)
-    arena.print_table(
+    text = summary_text(
         [Pair("a-long-name/of-a-run", "b", 9, some, some, some, some), Pair("c", "d", 9, some, some, some, some)]
     )
-    lines = [line for line in capsys.readouterr().out.splitlines() if "25.0 [12.5, 37.5]" in line]
+    lines = [line for line in text.splitlines() if "25.0 [12.5, 37.5]" in line]
     assert len(lines) == 2 and "a-long-name/of-a-run" in lines[0]
 
 

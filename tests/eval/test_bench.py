@@ -10,7 +10,7 @@ import pytest
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase
 from gunzi_eval.commands import bench
-from gunzi_eval.commands.bench import Runner, rate
+from gunzi_eval.throughput import Runner, rate
 
 
 def test_runner_keeps_every_table_in_play() -> None:

@@ -7,6 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from gunzi_agents.base import Agent
 from gunzi_agents.playing import AgentFault
 from gunzi_agents.uniform import Uniform, choose
 from gunzi_env import engine, observe
@@ -16,12 +17,12 @@ from gunzi_env.rules import Rules
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval.matches import duplicate
 from gunzi_eval.matches.duplicate import blocks, hands_of_block, play, play_hands, play_matches
-from gunzi_eval.matches.hands import Figures, Hands
+from gunzi_eval.matches.hands import HandResults, Metrics
 
 RULES = Rules.preset("dalian")
 
 
-class Lowest:
+class Lowest(Agent):
     """Always the legal action of the lowest number."""
 
     name = "lowest"
@@ -54,7 +55,7 @@ class Spy(Lowest):
         self.resets += 1
 
 
-def values(figures: Figures) -> np.ndarray:
+def values(figures: Metrics) -> np.ndarray:
     return np.stack([getattr(figures, f.name) for f in fields(figures)])
 
 
@@ -75,16 +76,16 @@ def test_exchanging_the_agents_mirrors_every_deal() -> None:
 
 
 def test_a_deal_is_the_same_alone_and_in_a_block() -> None:
-    whole = values(hands_of_block((Uniform(), Lowest()), RULES, np.arange(12, dtype=np.uint64), seed=5).figures())
+    whole = values(hands_of_block((Uniform(), Lowest()), RULES, np.arange(12, dtype=np.uint64), seed=5).metrics())
     for deal in (0, 7, 11):
-        alone = values(hands_of_block((Uniform(), Lowest()), RULES, np.array([deal], np.uint64), seed=5).figures())
+        alone = values(hands_of_block((Uniform(), Lowest()), RULES, np.array([deal], np.uint64), seed=5).metrics())
         np.testing.assert_array_equal(alone[:, 0], whole[:, deal])
 
 
 def test_blocks_are_fixed_and_joined_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(int(block[0]), len(block)) for block in blocks(600, 256)] == [(0, 256), (256, 256), (512, 88)]
     whole = values(play((Uniform(), Lowest()), RULES, deals=20, seed=1))
-    monkeypatch.setattr(duplicate, "BLOCK", 7)
+    monkeypatch.setattr(Lowest, "max_deals", 7)
     done: list[int] = []
     np.testing.assert_array_equal(values(play((Uniform(), Lowest()), RULES, 20, 1, done.append)), whole)
     assert done == [7, 7, 6]
@@ -132,7 +133,7 @@ def test_figures_follow_their_definitions() -> None:
     tables.score[:] = [100, 100, 120, 300]
     tables.gain[:] = [[2, 0], [0, 1], [0, 1], [1, 0]]
     team = np.array([0, 0, 1, 1], np.int8)
-    figures = Hands.of(tables, team, 4).figures()
+    figures = HandResults.of(tables, team, 4).metrics()
     np.testing.assert_array_equal(figures.levels, [2, -1, 1, -1])
     # dealing: take - S; attacking: S - take
     np.testing.assert_array_equal(figures.points, [20, -20, 0, -180])
@@ -172,8 +173,8 @@ def test_rotations_add_to_the_two_tables_of_a_deal_and_mirror() -> None:
     np.testing.assert_array_equal(turned.points[[0, 4]], play_hands(agents, RULES, 6, seed=5).points)
     assert len(np.unique(turned.points[:4, 0])) > 1
     back = play_hands(agents[::-1], RULES, 6, seed=5, rotations=4)
-    np.testing.assert_array_equal(turned.figures().points, -back.figures().points)
-    itself = play_hands((Uniform(), Uniform()), RULES, 6, seed=5, rotations=4).figures()
+    np.testing.assert_array_equal(turned.metrics().points, -back.metrics().points)
+    itself = play_hands((Uniform(), Uniform()), RULES, 6, seed=5, rotations=4).metrics()
     assert not itself.levels.any() and not itself.points.any() and (itself.hands_won == 0.5).all()
 
 

@@ -102,7 +102,7 @@ def test_a_bot_finds_its_own_moves(file: Path, tmp_path: Path, capsys: pytest.Ca
     """The keys are those that were played by, so that even a bot of chance answers as it did."""
     assert run(str(file), "--agents", "uniform", "expert", "--json", str(tmp_path / "table.json")) == 0
     said = capsys.readouterr().out
-    assert re.search(r"decisions with a choice; played otherwise: uniform 0, expert [1-9]", said)
+    assert re.search(r"decisions with a choice; different choices: uniform 0, expert [1-9]", said)
     content = json.loads((tmp_path / "table.json").read_text())
     rows = content["decisions"]
     assert len(rows) == int(re.findall(r"expert (\d+)", said)[0]) < content["asked"]
@@ -112,7 +112,7 @@ def test_a_bot_finds_its_own_moves(file: Path, tmp_path: Path, capsys: pytest.Ca
     better = [row["otherwise"]["expert"]["better"] for row in rows if row["phase"] in ("lead", "follow")]
     assert better and min(better) >= 0
     assert run(str(file), "--agents", "uniform", "--seed", "16") == 0
-    assert not capsys.readouterr().out.partition("otherwise: ")[2].startswith("uniform 0")
+    assert not capsys.readouterr().out.partition("different choices: ")[2].startswith("uniform 0")
 
 
 def test_the_table_and_the_single_decision_agree(file: Path, tmp_path: Path) -> None:
@@ -132,16 +132,15 @@ def test_the_table_and_the_single_decision_agree(file: Path, tmp_path: Path) -> 
 
 def test_hands_of_a_match_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "match.txt"
-    session = play.Session(play.PlayConfig(against="uniform", seed=3), Rules.preset("dalian"), 3)
-    session.bots[session.seat] = session.adviser
-    session._ask = lambda: [session._bot(session.seat)]  # type: ignore[method-assign]
-    play.run(session, 2)
+    session = play.Session(play.PlayOptions(against="uniform", seed=3), Rules.preset("dalian"), 3)
+    session.players[session.seat] = session.adviser
+    session.play(2)
     path.write_text(session.recorder.text())
     capsys.readouterr()
     assert run(str(path), "--ply", "3") == 2
-    assert "--ply 3: in which hand? --hand allows 0 to 1" in capsys.readouterr().err
+    assert "--ply 3: --hand is missing, allowed are 0 to 1" in capsys.readouterr().err
     assert run(str(path), "--hand", "1", "--agents", "uniform") == 0
-    assert "played otherwise: uniform 0" in capsys.readouterr().out
+    assert "different choices: uniform 0" in capsys.readouterr().out
     number = len(records.read(path).hands[1].moves)
     assert run(str(path), "--hand", "1", "--ply", str(number)) == 2
     assert f"--ply is {number}, allowed are 0 to {number - 1}" in capsys.readouterr().err
@@ -161,7 +160,7 @@ def test_what_cannot_be_asked_is_refused_in_one_line(
         ([str(file), "--json", str(tmp_path / "no" / "where.json")], 2, "--json"),
         ([str(tmp_path / "none.txt")], 3, "No such file"),
         ([str(bad)], 3, f"{bad}: line "),
-        ([""], 2, "name a record"),
+        ([""], 2, "the name of the record is empty"),
     ]:
         assert run(*arguments) == code, arguments
         error = capsys.readouterr().err
@@ -174,17 +173,17 @@ def test_what_cannot_be_asked_is_refused_in_one_line(
 def test_a_search_says_what_its_candidates_gained(hand: list[Decision]) -> None:
     decision = first(hand[-30:], *SEARCHED)
     search = Search(Expert(), Budget(worlds=16, candidates=3))
-    found = analysis.opinion(search, decision.tables, np.array([decision.key]), decision.action)
+    found = analysis.analyse(search, decision.tables, np.array([decision.key]), decision.action)
     assert found.measure == "levels gained over expert's own move"
-    own = [option for option in found.options if not option.worlds]
-    assert [option.worth.mean for option in own] == [0.0]
-    for option in found.options:
+    own = [option for option in found.values if not option.worlds]
+    assert [option.value.mean for option in own] == [0.0]
+    for option in found.values:
         if option.worlds:
             assert option.worlds in (8, 16)
-            assert option.worth.low is not None and option.worth.high is not None
-            assert option.worth.low <= option.worth.mean <= option.worth.high
-    assert any(option.worlds for option in found.options)
-    said = "\n".join(explain.opinion_lines(decision, found))
+            assert option.value.low is not None and option.value.high is not None
+            assert option.value.low <= option.value.mean <= option.value.high
+    assert any(option.worlds for option in found.values)
+    said = "\n".join(explain.analysis_lines(decision, found))
     assert re.search(r"\[[-+]\d\.\d\d, [-+]\d\.\d\d\] in (8|16) worlds", said)
 
 
@@ -210,8 +209,8 @@ def test_a_weighing_is_what_the_search_plays_by(hand: list[Decision]) -> None:
 
 def test_a_bot_that_cannot_say_or_thinks_nothing_has_a_choice_only(hand: list[Decision]) -> None:
     for agent, decision in ((Uniform(), first(hand, Phase.LEAD)), (Expert(), first(hand, Phase.BURY))):
-        found = analysis.opinion(agent, decision.tables, np.array([decision.key]), decision.action)
-        assert found.options == () and decision.tables.actions.unpack(decision.tables.legal)[0, found.choice]
+        found = analysis.analyse(agent, decision.tables, np.array([decision.key]), decision.action)
+        assert found.values == () and decision.tables.actions.unpack(decision.tables.legal)[0, found.choice]
 
 
 def test_a_network_gives_its_probabilities(hand: list[Decision]) -> None:
@@ -225,9 +224,9 @@ def test_a_network_gives_its_probabilities(hand: list[Decision]) -> None:
     shape = Shape(inputs=size(rules), actions=hand[0].tables.actions.n, width=32, depth=2)
     agent = NeuralAgent(ActorCritic(shape), rules, "net")
     decision = first(hand[40:], Phase.FOLLOW)
-    found = analysis.opinion(agent, decision.tables, np.array([decision.key]), decision.action)
-    assert found.measure == "probability" and found.options[0].action == found.choice
-    assert decision.action in [option.action for option in found.options]
+    found = analysis.analyse(agent, decision.tables, np.array([decision.key]), decision.action)
+    assert found.measure == "probability" and found.values[0].action == found.choice
+    assert decision.action in [option.action for option in found.values]
     legal = decision.tables.actions.unpack(decision.tables.legal)
     chances = agent.probabilities(explain.observe.view(decision.tables), legal)
     assert chances.dtype == np.float32 and chances[~legal].max() == 0 and chances.sum() == pytest.approx(1, abs=1e-5)

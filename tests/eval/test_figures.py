@@ -16,15 +16,15 @@ from gunzi_env.rules import Rules
 from gunzi_env.tables import KITTY, NOBODY, Phase, Tables
 from gunzi_eval.matches.duplicate import play_hands
 from gunzi_eval.matches.figures import CSV_FIELDS, Pair, as_csv, as_json
-from gunzi_eval.matches.hands import Hands
+from gunzi_eval.matches.hands import HandResults
 from gunzi_eval.stats.intervals import bootstrap, mean_interval, share_interval, student_interval
-from tests.mirror import mirrored
-from tests.odd_agents import High
+from tests.support.mirror import mirrored
+from tests.support.odd_agents import High
 
 RULES = Rules.preset("dalian")
 
 
-def invented(deals: int, seed: int, tables: int = 2) -> Hands:
+def invented(deals: int, seed: int, tables: int = 2) -> HandResults:
     """Hands of no game, but with values as hands have them."""
     rng = np.random.default_rng(seed)
     attacks = rng.integers(0, 2, (tables, deals))
@@ -32,17 +32,17 @@ def invented(deals: int, seed: int, tables: int = 2) -> Hands:
     values = [attacks, rng.integers(-4, 7, (tables, deals)), points, rng.integers(0, 2, (tables, deals))]
     values += [rng.integers(-1, 2, (tables, deals)), rng.integers(-9, 12, (tables, deals))]
     values += [rng.integers(0, 4, (tables, deals)), rng.integers(0, 2, (tables, deals))]
-    return Hands.unpack(np.array(values, np.int16))
+    return HandResults.unpack(np.array(values, np.int16))
 
 
-def from_the_other_side(hands: Hands) -> Hands:
+def from_the_other_side(hands: HandResults) -> HandResults:
     """The same hands as the other agent saw them: it sat in team 0 at the second half of the tables."""
     half = len(hands.levels) // 2
     sides = {
         "attacks": 1 - hands.attacks, "levels": -hands.levels, "points": -hands.points, "dug": hands.dug,
         "bid": -hands.bid, "blood": -hands.blood, "jokers": hands.jokers, "dry": hands.dry,
     }  # fmt: skip
-    return Hands(**{name: np.roll(values, half, axis=0) for name, values in sides.items()})
+    return HandResults(**{name: np.roll(values, half, axis=0) for name, values in sides.items()})
 
 
 def test_what_is_kept_of_a_hand_follows_the_rules() -> None:
@@ -59,7 +59,7 @@ def test_what_is_kept_of_a_hand_follows_the_rules() -> None:
     t.next_blood[:] = [1, 0, 4, 0]
     t.holders[KITTY, 1] = BIT[BIG_JOKER_SLOT]
     t.dry[:] = [False, False, False, True]
-    hands = Hands.of(t, np.array([0, 0, 1, 1], np.int8), 2)
+    hands = HandResults.of(t, np.array([0, 0, 1, 1], np.int8), 2)
     assert hands.attacks.tolist() == [[0, 1], [1, 0]]
     assert hands.levels.tolist() == [[2, -1], [1, -1]]
     assert hands.points.tolist() == [[20, -20], [0, -180]]
@@ -74,7 +74,7 @@ def test_what_is_kept_of_a_hand_follows_the_rules() -> None:
 
 def test_hands_survive_packing_and_joining() -> None:
     one, two = invented(3, 1), invented(2, 2)
-    both = Hands.joined([Hands.unpack(one.pack()), two])
+    both = HandResults.joined([HandResults.unpack(one.pack()), two])
     np.testing.assert_array_equal(both.points[:, :3], one.points)
     np.testing.assert_array_equal(both.dry[:, 3:], two.dry)
 
@@ -144,7 +144,7 @@ def test_seats_are_alike_and_an_unfair_table_is_seen() -> None:
     assert fair["levels"] == {"mean": 0.0, "low": 0.0, "high": 0.0}
     assert fair["seats"]["levels"]["mean"] == hands.levels[0].mean() != 0  # not duplicated: luck does not cancel
     assert abs(fair["seats"]["z"]) < 3
-    unfair = Hands(**{**vars(hands), "levels": hands.levels + np.array([[1], [-1]], np.int16)})
+    unfair = HandResults(**{**vars(hands), "levels": hands.levels + np.array([[1], [-1]], np.int16)})
     assert Pair.of(("a", "b"), unfair).as_dict()["seats"]["z"] > 3
 
 

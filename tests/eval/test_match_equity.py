@@ -149,9 +149,9 @@ def test_calibration_finds_the_right_and_the_wrong_prediction() -> None:
         (["--blood", "31"], "--blood is 31, allowed are 0 to 30"),
         (["--hands", "0", "--make"], "--hands is 0"),
         (["--matches", "0", "--check"], "--matches is 0"),
-        (["--json", "x.json"], "--json is for the figures of --check"),
+        (["--json", "x.json"], "--json needs --check"),
         (["--make", "--rules", "configs/rules/jack.toml"], "--folder is missing"),
-        (["--make", "--check"], "--make and --check are two runs"),
+        (["--make", "--check"], "--make and --check exclude each other"),
     ],
 )
 def test_bad_arguments_are_named(arguments: list[str], named: str) -> None:

@@ -8,17 +8,17 @@ import pytest
 
 from gunzi_env import rulebook
 from gunzi_env.rules import Rules
-from gunzi_eval.table.outcome import Outcome, sentences
+from gunzi_eval.table.outcome import HandSummary, sentences
 
 DALIAN = Rules.preset("dalian")
 
 
 def outcome(
     score: int, dug: bool, big: int, small: int, dry: bool, rules: Rules = DALIAN, levels: tuple[int, int] = (3, 3)
-) -> Outcome:
+) -> HandSummary:
     """A row of R9's table, dealer seat 0, settled by the rulebook."""
     found = rulebook.settle(rules, score, dug, big, small, dry, levels, 0)
-    return Outcome(
+    return HandSummary(
         rules=rules, score=score, dug=dug, dealer=0, dry=dry, kitty="S4", kitty_points=0,
         big=big, small=small,
         levels=levels, gain=found.gain, next_levels=found.levels,
@@ -39,11 +39,11 @@ def outcome(
         ((80, False, 0, 0, False), ["No blood is owed"]),
         ((0, False, 0, 0, False), ["The match is over: seats 0 and 2 win it (S = 0, R9.4)"]),
         ((115, False, 1, 1, False), ["1 big joker and 1 small joker: J = 3", "+4 for seats 0 and 2", "owes 3 blood"]),
-        ((115, False, 1, 1, True), ["a dry pot's jokers count for nothing (R6.6)", "+1 for seats 0 and 2"]),
-        ((115, True, 1, 0, False), ["dig the kitty", "Nobody's level rises: dealers rise only by a guard"]),
+        ((115, False, 1, 1, True), ["jokers in a dry pot do not count (R6.6)", "+1 for seats 0 and 2"]),
+        ((115, True, 1, 0, False), ["dig the kitty", "No level rises: dealers rise only by a guard"]),
         (
             (120, False, 0, 0, False),
-            ["S >= 120: the attackers take the deal", "Nobody's level rises: attackers rise only by a dig",
+            ["S >= 120: the attackers take the deal", "No level rises: attackers rise only by a dig",
              "seat 1, the dealer's next player"],
         ),
         ((120, True, 1, 1, False), ["+4 for seats 1 and 3 (R9), 3 to 3; a must-play level holds the rise (R9.2)"]),
@@ -73,19 +73,19 @@ FALL = "Seats 0 and 2 were dug on the last level and fall back to 3 (R9.8)."
     ("rules", "row", "levels", "expected"),
     [
         (JACK, (130, True, 0, 0, False), (11, 5), ["Level: +1 for seats 1 and 3 (R9), 5 to 6.", FALL]),
-        (JACK, (100, True, 0, 0, False), (11, 5), ["Nobody's level rises: dealers rise only by a guard (R9).", FALL]),
+        (JACK, (100, True, 0, 0, False), (11, 5), ["No level rises: dealers rise only by a guard (R9).", FALL]),
         (JACK, (130, True, 0, 0, False), (10, 5), ["Level: +1 for seats 1 and 3 (R9), 5 to 6."]),
         (
             HIGH,
             (130, False, 0, 0, False),
             (4, 5),
-            ["Nobody's level rises: attackers rise only by a dig or by S >= 150 (R9, R9.7)."],
+            ["No level rises: attackers rise only by a dig or by S >= 150 (R9, R9.7)."],
         ),
         (HIGH, (200, False, 0, 0, False), (4, 5), ["Level: +1 for seats 1 and 3 (S >= 150, R9.7), 5 to 6."]),
         (HIGH, (200, True, 0, 0, False), (4, 5), ["Level: +1 for seats 1 and 3 (R9), 5 to 6."]),
-        (HIGH, (100, True, 0, 0, False), (4, 5), ["Nobody's level rises: dealers rise only by a guard (R9)."]),
+        (HIGH, (100, True, 0, 0, False), (4, 5), ["No level rises: dealers rise only by a guard (R9)."]),
         (HIGH, (100, False, 0, 0, False), (4, 5), ["Level: +1 for seats 0 and 2 (R9), 4 to 5."]),
-        (DALIAN, (130, False, 0, 0, False), (4, 5), ["Nobody's level rises: attackers rise only by a dig (R9)."]),
+        (DALIAN, (130, False, 0, 0, False), (4, 5), ["No level rises: attackers rise only by a dig (R9)."]),
     ],
 )  # fmt: skip
 def test_levels_are_explained_whole(

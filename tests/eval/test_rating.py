@@ -14,9 +14,9 @@ from gunzi_agents.uniform import Uniform
 from gunzi_env import Rules
 from gunzi_env.cli.options import UsageError
 from gunzi_env.cli.text import table_text
-from gunzi_eval.commands.arena import measure
 from gunzi_eval.commands.rating import main
 from gunzi_eval.matches.figures import as_json
+from gunzi_eval.matches.tournament import measure
 
 DIGEST = Rules.preset("dalian").digest
 
@@ -45,9 +45,9 @@ def test_files_are_pooled_whatever_their_order(two_files: list[str], capsys: pyt
     (text,) = texts
     lines = text.splitlines()
     assert lines[0] == "rating: 3 agents, 3 pairs; rules dalian, uniform = 0"
-    assert [line.split()[0] for line in lines[2:5]] == ["greedy", "net|1", "uniform"]
-    assert lines[2].split()[1] == "382" and lines[4].split()[1:4] == ["0", "[0,", "0]"]
-    assert lines[5].startswith("largest miss: ")
+    assert [line.split()[0] for line in lines[3:6]] == ["greedy", "net|1", "uniform"]
+    assert lines[3].split()[1] == "382" and lines[5].split()[1:4] == ["0", "[0,", "0]"]
+    assert lines[6].startswith("worst fit: ")
 
 
 def test_json_and_markdown(two_files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +69,7 @@ def test_the_arenas_own_file_is_read(tmp_path: Path, capsys: pytest.CaptureFixtu
     file = tmp_path / "arena.json"
     file.write_text(as_json(rules, 0, found))
     assert main([str(file)]) == 0
-    assert "[0, 0]" in capsys.readouterr().out.splitlines()[2]
+    assert "[0, 0]" in capsys.readouterr().out.splitlines()[3]
 
 
 def test_bounds_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,7 +77,7 @@ def test_bounds_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     all_won["hands_won"] |= {"low": 0.9, "high": 1.0}
     assert main([write(tmp_path / "f.json", all_won)]) == 0
     text = capsys.readouterr().out
-    assert "[382, no bound]" in text and "best: all deals that link it to uniform went one way" in text
+    assert "[382, no bound]" in text and "best: one side won all deals that link it to uniform" in text
 
 
 def test_openskill_gives_a_column_or_says_what_is_missing(
@@ -105,14 +105,14 @@ def test_refusals_name_the_file_and_the_reason(tmp_path: Path) -> None:
     later = write(tmp_path / "later.json", pair("x", "uniform", 0.9), starts=2)
     refused(fine, later, match=r"later\.json has other start states \(dalian, starts 2\)")
     again = write(tmp_path / "again.json", pair("uniform", "greedy", 0.1))
-    refused(fine, again, match=r"again\.json: uniform and greedy with seed 0 are in .*fine\.json already")
+    refused(fine, again, match=r"again\.json: uniform and greedy with seed 0 are already in .*fine\.json")
     refused(fine, fine, match="greedy and uniform with seed 0")
     apart = write(tmp_path / "apart.json", pair("x", "y", 0.9))
     refused(fine, apart, match="no games link x, y to uniform")
     refused(fine, match="--anchor expert: the agents .* are greedy, uniform", options=("--anchor", "expert"))
     single = pair("x", "uniform", 0.5, deals=1)
     single["hands_won"] |= {"low": None, "high": None}
-    refused(write(tmp_path / "single.json", single), match=r"single\.json: x and uniform met in 1 deal")
+    refused(write(tmp_path / "single.json", single), match=r"single\.json: x and uniform played 1 deal")
     alone = write(tmp_path / "alone.json", pair("x", "x", 0.5))
     refused(alone, match=r"alone\.json: no pair of two different agents")
     refused(fine, match="--json", options=("--json", str(tmp_path)))
@@ -125,7 +125,7 @@ def test_refusals_name_the_file_and_the_reason(tmp_path: Path) -> None:
 def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "odd.json"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=r"odd\.json: is no"):
+    with pytest.raises(UsageError, match=r"odd\.json: not "):
         main([str(file)])
 
 
@@ -139,9 +139,17 @@ def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_shares_that_are_none_are_refused(tmp_path: Path, won: dict[str, float]) -> None:
-    with pytest.raises(UsageError, match="no share with its interval"):
+    with pytest.raises(UsageError, match="not a share and interval"):
         main([write(tmp_path / "f.json", pair("a", "uniform", 0.5) | {"hands_won": won})])
 
 
 def test_text_of_a_table_is_aligned() -> None:
-    assert table_text([["a", "bb"], ["ccc", "d"]]) == "a    bb\nccc   d"
+    assert table_text(["a", "bb"], [["ccc", "d"]]) == "a    bb\n───────\nccc   d"
+
+
+def test_a_table_too_wide_for_the_terminal_is_printed_row_by_row() -> None:
+    rows = [["x" * 50, "[bold]1"], ["y\x07", "2"]]
+    wide = table_text(["agent", "Elo"], rows, width=80)
+    assert wide.splitlines()[2:] == [f"{'x' * 50}  [bold]1", f"{'y' + chr(92) + 'x07':<50}        2"]
+    narrow = table_text(["agent", "Elo"], rows, width=40)
+    assert narrow.splitlines()[1:] == ["Elo    [bold]1", "", "agent  y\\x07", "Elo    2"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gunzi_eval.stats import openskill_ratings
-from gunzi_eval.stats.bradley_terry import ELO, Meeting, connected, fit
+from gunzi_eval.stats.bradley_terry import ELO, PairResult, connected, fit
 from gunzi_eval.stats.intervals import share_interval
 
 TRUE = {"uniform": 0.0, "a": 120.0, "b": 350.0, "c": 600.0, "d": -90.0}
@@ -19,31 +19,31 @@ def expected(a: str, b: str) -> float:
     return 1 / (1 + 10 ** ((TRUE[b] - TRUE[a]) / 400))
 
 
-def played(a: str, b: str, deals: int, rng: np.random.Generator, leaning: float = 0.0) -> Meeting:
-    """A meeting whose deals are means of two tables, a share ``leaning`` of them played on opposite luck."""
+def played(a: str, b: str, deals: int, rng: np.random.Generator, leaning: float = 0.0) -> PairResult:
+    """A result whose deals are means of two tables, a share ``leaning`` of them played on opposite luck."""
     p = expected(a, b)
     luck, other = rng.random(deals), rng.random(deals)
     second = np.where(rng.random(deals) < leaning, 1 - luck, other)
-    return meeting(a, b, ((luck < p).astype(float) + (second < p)) / 2)
+    return result(a, b, ((luck < p).astype(float) + (second < p)) / 2)
 
 
-def meeting(a: str, b: str, shares: np.ndarray) -> Meeting:
+def result(a: str, b: str, shares: np.ndarray) -> PairResult:
     found = share_interval(shares)
     assert found.low is not None and found.high is not None
-    return Meeting(a, b, len(shares), found.mean, found.low, found.high)
+    return PairResult(a, b, len(shares), found.mean, found.low, found.high)
 
 
-def exact(a: str, b: str, deals: int = 1000) -> Meeting:
+def exact(a: str, b: str, deals: int = 1000) -> PairResult:
     p = expected(a, b)
-    return Meeting(a, b, deals, p, p - 0.02, p + 0.02)
+    return PairResult(a, b, deals, p, p - 0.02, p + 0.02)
 
 
 def test_planted_ratings_are_recovered_exactly_from_exact_shares() -> None:
-    scale = fit([exact(a, b) for a, b in itertools.combinations(TRUE, 2)], "uniform")
-    assert {r.name: pytest.approx(r.rating, abs=1e-6) for r in scale.ratings} == TRUE
-    assert [r.name for r in scale.ratings] == ["c", "b", "a", "uniform", "d"]
-    assert scale.predicted == pytest.approx([m.share for m in scale.meetings])
-    assert abs(scale.worst()[2]) < 1e-6
+    table = fit([exact(a, b) for a, b in itertools.combinations(TRUE, 2)], "uniform")
+    assert {r.name: pytest.approx(r.rating, abs=1e-6) for r in table.ratings} == TRUE
+    assert [r.name for r in table.ratings] == ["c", "b", "a", "uniform", "d"]
+    assert table.predicted == pytest.approx([m.share for m in table.results])
+    assert abs(table.worst()[2]) < 1e-6
 
 
 @pytest.mark.parametrize("leaning", [0.0, 0.9])
@@ -53,8 +53,8 @@ def test_intervals_cover_the_planted_ratings_as_often_as_they_say(leaning: float
     pairs = list(itertools.combinations(TRUE, 2))
     covered, widths = dict.fromkeys(TRUE, 0), []
     for _ in range(400):
-        scale = fit([played(a, b, 300, rng, leaning) for a, b in pairs], "uniform")
-        for r in scale.ratings:
+        table = fit([played(a, b, 300, rng, leaning) for a, b in pairs], "uniform")
+        for r in table.ratings:
             assert r.low is not None and r.high is not None
             covered[r.name] += r.low <= TRUE[r.name] <= r.high
             widths.append(r.high - r.low)
@@ -65,21 +65,21 @@ def test_intervals_cover_the_planted_ratings_as_often_as_they_say(leaning: float
 
 def test_order_and_direction_of_the_meetings_mean_nothing() -> None:
     rng = np.random.default_rng(2)
-    meetings = [played(a, b, 200, rng) for a, b in itertools.combinations(TRUE, 2)] + [played("a", "c", 77, rng)]
-    scale = fit(meetings, "uniform")
+    results = [played(a, b, 200, rng) for a, b in itertools.combinations(TRUE, 2)] + [played("a", "c", 77, rng)]
+    table = fit(results, "uniform")
     for seed in range(5):
-        random.Random(seed).shuffle(meetings)
-        assert fit(meetings, "uniform") == scale
-    turned = [Meeting(m.b, m.a, m.deals, 1 - m.share, 1 - m.high, 1 - m.low) for m in meetings]
-    for one, two in zip(scale.ratings, fit(turned, "uniform").ratings, strict=True):
+        random.Random(seed).shuffle(results)
+        assert fit(results, "uniform") == table
+    turned = [PairResult(m.b, m.a, m.deals, 1 - m.share, 1 - m.high, 1 - m.low) for m in results]
+    for one, two in zip(table.ratings, fit(turned, "uniform").ratings, strict=True):
         assert one.name == two.name
         assert (one.rating, one.low, one.high) == pytest.approx((two.rating, two.low, two.high), abs=1e-7)
 
 
 def test_another_anchor_moves_the_scale_and_nothing_else() -> None:
     rng = np.random.default_rng(3)
-    meetings = [played(a, b, 200, rng) for a, b in itertools.combinations(TRUE, 2)]
-    here, there = ({r.name: r for r in fit(meetings, anchor).ratings} for anchor in ("uniform", "b"))
+    results = [played(a, b, 200, rng) for a, b in itertools.combinations(TRUE, 2)]
+    here, there = ({r.name: r for r in fit(results, anchor).ratings} for anchor in ("uniform", "b"))
     assert (there["b"].rating, there["b"].low, there["b"].high) == (0, 0, 0)
     for name in TRUE:
         assert there[name].rating == pytest.approx(here[name].rating - here["b"].rating)
@@ -87,57 +87,57 @@ def test_another_anchor_moves_the_scale_and_nothing_else() -> None:
 
 def test_two_agents_have_the_interval_of_their_share() -> None:
     """The delta method by hand: the log-odds have the derivative 1 / (p (1 - p))."""
-    scale = fit([Meeting("x", "uniform", 10**6, 0.75, 0.74, 0.76)], "uniform")
-    best = scale.ratings[0]
+    table = fit([PairResult("x", "uniform", 10**6, 0.75, 0.74, 0.76)], "uniform")
+    best = table.ratings[0]
     assert best.rating == pytest.approx(ELO * np.log(3))
     assert best.high == pytest.approx(best.rating + ELO * 0.01 / (0.75 * 0.25), rel=1e-4)
 
 
 def test_who_won_everything_is_bounded_on_one_side() -> None:
     rng = np.random.default_rng(4)
-    won, lost = meeting("top", "a", np.ones(50)), meeting("bottom", "a", np.zeros(50))
-    scale = fit([played("a", "uniform", 300, rng), won, lost], "uniform")
-    top, a, _, bottom = scale.ratings
+    won, lost = result("top", "a", np.ones(50)), result("bottom", "a", np.zeros(50))
+    table = fit([played("a", "uniform", 300, rng), won, lost], "uniform")
+    top, a, _, bottom = table.ratings
     assert (top.name, bottom.name) == ("top", "bottom")
     least = won.low
     assert top.rating == pytest.approx(a.rating + ELO * np.log(least / (1 - least)))
     assert top.high is None and top.low is not None and top.low < top.rating
     assert bottom.low is None and bottom.high is not None and bottom.high > bottom.rating
     assert a.low is not None and a.high is not None
-    assert scale.worst()[0] in scale.meetings
+    assert table.worst()[0] in table.results
 
 
 def test_a_clean_win_over_one_is_no_bound_when_another_way_links_them() -> None:
     rng = np.random.default_rng(5)
-    meetings = [played("c", "b", 400, rng), played("b", "uniform", 400, rng), meeting("c", "uniform", np.ones(40))]
-    assert all(r.low is not None and r.high is not None for r in fit(meetings, "uniform").ratings)
+    results = [played("c", "b", 400, rng), played("b", "uniform", 400, rng), result("c", "uniform", np.ones(40))]
+    assert all(r.low is not None and r.high is not None for r in fit(results, "uniform").ratings)
 
 
 def test_a_group_that_won_everything_is_bounded_together() -> None:
     rng = np.random.default_rng(6)
-    meetings = [played("b", "c", 200, rng), meeting("b", "uniform", np.ones(40)), played("a", "uniform", 200, rng)]
-    found = {r.name: (r.low is None, r.high is None) for r in fit(meetings, "uniform").ratings}
+    results = [played("b", "c", 200, rng), result("b", "uniform", np.ones(40)), played("a", "uniform", 200, rng)]
+    found = {r.name: (r.low is None, r.high is None) for r in fit(results, "uniform").ratings}
     assert found == {"b": (False, True), "c": (False, True), "uniform": (False, False), "a": (False, False)}
 
 
 def test_what_hangs_together() -> None:
-    meetings = [exact("a", "b"), exact("c", "d"), exact("b", "uniform")]
-    assert connected(meetings, "uniform") == {"uniform", "a", "b"}
-    assert connected(meetings, "d") == {"c", "d"}
+    results = [exact("a", "b"), exact("c", "d"), exact("b", "uniform")]
+    assert connected(results, "uniform") == {"uniform", "a", "b"}
+    assert connected(results, "d") == {"c", "d"}
 
 
 def test_a_circle_shows_as_a_miss() -> None:
-    won = [Meeting(a, b, 1000, 0.7, 0.68, 0.72) for a, b in (("x", "y"), ("y", "uniform"), ("uniform", "x"))]
-    scale = fit(won, "uniform")
-    assert [r.rating for r in scale.ratings] == pytest.approx([0, 0, 0], abs=1e-9)
-    assert scale.worst()[2] == pytest.approx(0.2 / won[0].error, rel=1e-3)
+    won = [PairResult(a, b, 1000, 0.7, 0.68, 0.72) for a, b in (("x", "y"), ("y", "uniform"), ("uniform", "x"))]
+    table = fit(won, "uniform")
+    assert [r.rating for r in table.ratings] == pytest.approx([0, 0, 0], abs=1e-9)
+    assert table.worst()[2] == pytest.approx(0.2 / won[0].error, rel=1e-3)
 
 
 def test_the_second_opinion_agrees_and_has_no_order() -> None:
     pytest.importorskip("openskill")
-    meetings = [exact(a, b, 100) for a, b in itertools.combinations(TRUE, 2)]
-    found = openskill_ratings.ratings(meetings, "uniform", 0)
-    assert found == openskill_ratings.ratings(meetings[::-1], "uniform", 0)
-    assert found != openskill_ratings.ratings(meetings, "uniform", 1)
+    results = [exact(a, b, 100) for a, b in itertools.combinations(TRUE, 2)]
+    found = openskill_ratings.ratings(results, "uniform", 0)
+    assert found == openskill_ratings.ratings(results[::-1], "uniform", 0)
+    assert found != openskill_ratings.ratings(results, "uniform", 1)
     assert found["uniform"] == (0.0, 0.0)
     assert all(abs(found[name][0] - rating) < 60 for name, rating in TRUE.items()), found

@@ -22,24 +22,24 @@ from gunzi_agents.uniform import Uniform
 from gunzi_env import cli
 from gunzi_env.rules import Rules
 from gunzi_eval.commands import arena
-from gunzi_eval.commands.arena import Arena
+from gunzi_eval.commands.arena import ArenaOptions
 from gunzi_eval.matches import tournament
-from gunzi_eval.matches.workers import Alone, Games, Player, Setting, Task
+from gunzi_eval.matches.workers import BlockPlayer, Games, MatchBlock, SerialExecutor, TournamentSpec
 from gunzi_eval.stats.intervals import student
-from tests import odd_agents
-from tests.mirror import mirrored
+from tests.support import odd_agents
+from tests.support.mirror import mirrored
 
 RULES = Rules.preset("dalian")
 PLAYERS = ("small", "high")
-SMALL = Arena(agents=PLAYERS, deals=23, seed=6)
+SMALL = ArenaOptions(agents=PLAYERS, deals=23, seed=6)
 
 
-def run(config: Arena) -> int:
+def run(config: ArenaOptions) -> int:
     """The command with the agents of the tests; typed errors become lines and codes, as on the command line."""
     return cli.guarded("gunzi arena", lambda: arena.run(config, odd_agents.make))
 
 
-def figures(config: Arena, file: Path) -> str:
+def figures(config: ArenaOptions, file: Path) -> str:
     assert run(dataclasses.replace(config, json=file)) == 0
     return file.read_text()
 
@@ -59,17 +59,17 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def played(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+def played(monkeypatch: pytest.MonkeyPatch) -> list[MatchBlock]:
     """The blocks that this process plays."""
-    tasks: list[Task] = []
-    real = Player.play
+    blocks: list[MatchBlock] = []
+    real = BlockPlayer.play
 
-    def play(self: Player, task: Task) -> Games:
-        tasks.append(task)
-        return real(self, task)
+    def play(self: BlockPlayer, block: MatchBlock) -> Games:
+        blocks.append(block)
+        return real(self, block)
 
-    monkeypatch.setattr(Player, "play", play)
-    return tasks
+    monkeypatch.setattr(BlockPlayer, "play", play)
+    return blocks
 
 
 def test_two_workers_give_the_same_bytes(alone: str, tmp_path: Path) -> None:
@@ -84,16 +84,16 @@ def test_names_in_the_other_order_give_mirrored_figures(alone: str, tmp_path: Pa
 
 
 def test_everyone_against_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = Arena(agents=("small", "high", "uniform"), against="high", deals=3)
+    config = ArenaOptions(agents=("small", "high", "uniform"), against="high", deals=3)
     pairs = json.loads(figures(config, tmp_path / "x.json"))["pairs"]
     assert [(pair["a"], pair["b"]) for pair in pairs] == [("small", "high"), ("uniform", "high")]
-    assert run(Arena(agents=("high",), against="high")) == 2
-    assert "name somebody else" in capsys.readouterr().err
+    assert run(ArenaOptions(agents=("high",), against="high")) == 2
+    assert "name another agent" in capsys.readouterr().err
 
 
 def test_a_pair_stops_when_its_interval_is_narrow(
     tmp_path: Path,
-    played: list[Task],
+    played: list[MatchBlock],
     monkeypatch: pytest.MonkeyPatch,
     alone: str,
     capsys: pytest.CaptureFixture[str],
@@ -109,7 +109,7 @@ def test_a_pair_stops_when_its_interval_is_narrow(
         shown = [line.split()[2] for line in capsys.readouterr().out.splitlines() if " small2 " in line]
         assert shown == [str(pair["deals"]) for pair in pairs]
         for pair in pairs:
-            mine = [task.number for task in played if task.a == pair["a"]]
+            mine = [block.number for block in played if block.a == pair["a"]]
             assert sum(mine) == pair["deals"]
     assert (pairs[1]["levels"]["low"], pairs[1]["levels"]["high"]) == (
         -whole["levels"]["high"], -whole["levels"]["low"],
@@ -130,7 +130,7 @@ def test_stopped_intervals_hold_the_truth_nearly_as_often_as_they_say() -> None:
 
 
 def test_going_on_gives_the_same_and_plays_what_is_missing(
-    saved: Path, tmp_path: Path, alone: str, played: list[Task]
+    saved: Path, tmp_path: Path, alone: str, played: list[MatchBlock]
 ) -> None:
     file = tmp_path / "games.jsonl"
     whole = saved.read_bytes()
@@ -148,13 +148,13 @@ def test_going_on_gives_the_same_and_plays_what_is_missing(
         assert sorted(file.read_bytes().splitlines()) == sorted(whole.splitlines())
 
 
-def test_more_deals_and_more_agents_play_the_rest_only(saved: Path, tmp_path: Path, played: list[Task]) -> None:
+def test_more_deals_and_more_agents_play_the_rest_only(saved: Path, tmp_path: Path, played: list[MatchBlock]) -> None:
     file = tmp_path / "games.jsonl"
     file.write_bytes(saved.read_bytes())
     more = dataclasses.replace(SMALL, agents=("small", "high", "uniform"), deals=30)
     text = figures(dataclasses.replace(more, save=file), tmp_path / "x.json")
     # 20..22 was no whole block: a block's batch decides, so that it is played again with two more
-    assert [(task.first, task.number) for task in played if task.b == "high"] == [(20, 5), (25, 5)]
+    assert [(block.first, block.number) for block in played if block.b == "high"] == [(20, 5), (25, 5)]
     assert len(played) == 2 + 6 + 1
     assert figures(more, tmp_path / "y.json") == text
 
@@ -162,9 +162,9 @@ def test_more_deals_and_more_agents_play_the_rest_only(saved: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"seed": 7}, "holds games of seed 6, not 7"),
-        ({"rules": "classic"}, f"holds games of rules {RULES.digest}, not"),
-        ({"rotations": True}, "holds games of rotations 1, not 4"),
+        ({"seed": 7}, "contains games of seed 6, not 7"),
+        ({"rules": "classic"}, f"contains games of rules {RULES.digest}, not"),
+        ({"rotations": True}, "contains games of rotations 1, not 4"),
     ],
 )
 def test_other_games_are_refused(
@@ -179,16 +179,15 @@ def test_other_games_are_refused(
 
 def test_a_bot_made_of_others_is_known_by_theirs() -> None:
     """``weak(runs/x)`` has the name that it had, whatever became of runs/x."""
-    inner = Uniform()
-    searching = Search(Mixed(Uniform(), inner, 0.5))
-    assert identity(searching) == identity(weak(inner, 0.1)) == ""
-    inner.identity = "0123"  # type: ignore[attr-defined]
-    assert identity(searching) == identity(weak(inner, 0.1)) == identity(inner) == "0123"
-    inner.itself = [inner]  # type: ignore[attr-defined]
-    assert identity(searching) == "0123"
+    inner, other = Uniform(), Uniform()
+    assert identity(Search(Mixed(other, inner, 0.5))) == identity(weak(inner, 0.1)) == ""
+    inner.identity = "0123"
+    assert identity(Search(Mixed(other, inner, 0.5))) == identity(weak(inner, 0.1)) == identity(inner) == "0123"
+    other.identity = "4567"
+    assert identity(weak(Search(Mixed(other, inner, 0.5)), 0.1)) == "4567 0123"
 
 
-@pytest.mark.parametrize(("attribute", "value"), [("identity", "0123456789abcdef00"), ("block", 4)])
+@pytest.mark.parametrize(("attribute", "value"), [("identity", "0123456789abcdef00"), ("max_deals", 4)])
 def test_another_agent_of_the_same_name_is_refused(
     attribute: str, value: object, saved: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,7 +205,7 @@ def test_a_file_of_something_else_is_refused_and_left_alone(
     file.write_bytes(content)
     assert run(dataclasses.replace(SMALL, save=file)) == 3
     error = capsys.readouterr().err
-    assert "is no file of a tournament" in error and error.count("\n") == 1
+    assert "not a tournament file" in error and error.count("\n") == 1
     assert file.read_bytes() == content
 
 
@@ -252,22 +251,22 @@ def test_agents_at_fault_end_the_tournament_and_finished_blocks_stay(
     agent: str, says: str, workers: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "x.jsonl"
-    assert run(Arena(agents=("small", agent), deals=60, workers=workers, save=file)) == 2
+    assert run(ArenaOptions(agents=("small", agent), deals=60, workers=workers, save=file)) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"gunzi arena: {says}") and error.count("\n") == 1
     assert file.read_text().count('"task"') >= 2
 
 
 def test_a_lost_worker_is_said_and_what_was_played_is_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], played: list[Task]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], played: list[MatchBlock]
 ) -> None:
     file = tmp_path / "x.jsonl"
-    config = Arena(agents=("mortal", "small"), deals=60, workers=2, save=file, json=tmp_path / "x.json")
+    config = ArenaOptions(agents=("mortal", "small"), deals=60, workers=2, save=file, json=tmp_path / "x.json")
     assert run(config) == 4
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "was lost (signal 9); being played: mortal - small deals " in error
     number = file.read_text().count('"task"')
-    assert f"{number} finished blocks are kept: --save {file} goes on" in error and number >= 2
+    assert f"{number} finished blocks are saved: resume with --save {file}" in error and number >= 2
     assert not (tmp_path / "x.json").exists()
     assert run(dataclasses.replace(config, workers=1)) == 0
     assert len(played) == 12 - number
@@ -277,28 +276,27 @@ def test_without_a_file_a_lost_worker_leaves_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(Arena(agents=("mortal", "small"), deals=60, workers=1 + 1)) == 4
+    assert run(ArenaOptions(agents=("mortal", "small"), deals=60, workers=1 + 1)) == 4
     (file,) = tmp_path.iterdir()
-    assert f"--save {file.name} goes on from there" in capsys.readouterr().err
+    assert f"resume with --save {file.name}" in capsys.readouterr().err
     assert file.read_text().count('"task"') >= 2
 
 
 def test_a_fault_of_ours_in_a_worker_shows_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(Arena(agents=("broken", "small"), deals=5, workers=2)) == 4
+    assert run(ArenaOptions(agents=("broken", "small"), deals=5, workers=2)) == 4
     error = capsys.readouterr().err
     assert error.startswith("broken - small deals 0..4:\nTraceback ") and "odd_agents.py" in error
     assert error.splitlines()[-1].startswith("gunzi arena: a worker failed: a fault of ours; no block was finished")
 
 
 def test_a_worker_refuses_an_agent_that_has_changed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(Arena(agents=("trained", "small"), deals=5, workers=2)) == 3
+    assert run(ArenaOptions(agents=("trained", "small"), deals=5, workers=2)) == 3
     assert "agent 'trained' is not what it was when the tournament began" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"workers": 0}, "--workers is 0, allowed are 1 to 256"),
         ({"until": 0.0}, "--until is 0.0, allowed are widths in levels above 0"),
         ({"until": float("nan")}, "--until is nan"),
         ({"agents": ("wide", "high")}, "agent 'greedy for deals' asks for blocks of 257 deals, allowed are 1 to 256"),
@@ -367,10 +365,10 @@ def test_ctrl_c_ends_command_and_workers(tmp_path: Path) -> None:
 
 
 def test_games_of_a_block_do_not_hang_on_what_was_played_before() -> None:
-    task = Task("small", "high", "hands", 5, 5)
-    fresh = Player(Setting(RULES, 3, make=odd_agents.make)).play(task)
-    used = Alone(Player(Setting(RULES, 3, make=odd_agents.make)))
-    for each in (task._replace(first=0), task):
+    block = MatchBlock("small", "high", "hands", 5, 5)
+    fresh = BlockPlayer(TournamentSpec(RULES, 3, make=odd_agents.make)).play(block)
+    used = SerialExecutor(BlockPlayer(TournamentSpec(RULES, 3, make=odd_agents.make)))
+    for each in (block._replace(first=0), block):
         used.start(each)
         ((_, games),) = used.wait()
     np.testing.assert_array_equal(games, fresh)

@@ -14,13 +14,13 @@ from gunzi_env.cli.options import UsageError
 from gunzi_eval.commands import variance
 from gunzi_eval.matches import duplicate, variance_reduction
 from gunzi_eval.matches.variance_reduction import (
+    CONTROL_VARIATE,
     EXCHANGED,
-    LESS_LUCK,
-    ONE_TABLE,
     ROTATED,
+    SINGLE,
     coefficients,
     compare,
-    figures,
+    estimates,
 )
 
 DALIAN = Rules.preset("dalian")
@@ -51,10 +51,10 @@ def test_a_deals_coefficient_does_not_depend_on_the_deal() -> None:
 def test_over_the_two_sides_the_control_takes_nothing_off() -> None:
     """So with the side drawn at random the estimate is unbiased deal by deal, whatever the coefficient is."""
     tables, luck = deals(np.random.default_rng(1), 40)
-    found = figures(tables, luck)
-    np.testing.assert_allclose(found[LESS_LUCK].mean(axis=0), found[EXCHANGED][0], atol=1e-12)
-    np.testing.assert_array_equal(found[ONE_TABLE].mean(axis=0), found[EXCHANGED][0])
-    assert (found[LESS_LUCK] != found[ONE_TABLE]).all()
+    found = estimates(tables, luck)
+    np.testing.assert_allclose(found[CONTROL_VARIATE].mean(axis=0), found[EXCHANGED][0], atol=1e-12)
+    np.testing.assert_array_equal(found[SINGLE].mean(axis=0), found[EXCHANGED][0])
+    assert (found[CONTROL_VARIATE] != found[SINGLE]).all()
 
 
 def test_the_control_variate_is_unbiased_where_a_plain_regression_is_not() -> None:
@@ -66,12 +66,12 @@ def test_the_control_variate_is_unbiased_where_a_plain_regression_is_not() -> No
         own = SKILL + np.stack([luck, -luck]) + luck**2 - 1
         met = np.where(side > 0, own[0], own[1])
         tables = np.repeat(own, 4, axis=0)
-        found = figures(tables, luck)[LESS_LUCK]
+        found = estimates(tables, luck)[CONTROL_VARIATE]
         crossed.append(np.where(side > 0, found[0], found[1]).mean())
         control = side * luck
         plain.append(np.mean(met - np.sum(met * control) / np.sum(control**2) * control))
-    for estimates, biased in ((crossed, False), (plain, True)):
-        z = (np.mean(estimates) - SKILL) / (np.std(estimates) / len(estimates) ** 0.5)
+    for values, biased in ((crossed, False), (plain, True)):
+        z = (np.mean(values) - SKILL) / (np.std(values) / len(values) ** 0.5)
         assert (abs(z) > 5) == biased and (biased or abs(z) < 3), z
 
 
@@ -79,21 +79,21 @@ def test_known_variances_come_out_at_an_equal_number_of_hands() -> None:
     """Figure: luck of variance v at each table with its sign, noise of variance 1 at each."""
     tables, luck = deals(np.random.default_rng(3), 20_000)
     v = 4 * float(np.var(luck) - 0.25 + np.mean(luck) ** 2)  # the reference's own noise has variance 1/4
-    found = compare(figures(tables, luck), seed=0)
+    found = compare(estimates(tables, luck), seed=0)
     assert [w.hands for w in found.values()] == [1, 2, 2, 8]
-    assert found[ONE_TABLE].variance == pytest.approx(v + 1, rel=0.03)
+    assert found[SINGLE].variance == pytest.approx(v + 1, rel=0.03)
     assert found[EXCHANGED].variance == pytest.approx(2 * (1 / 2), rel=0.03)
     assert found[ROTATED].variance == pytest.approx(8 * (1 / 8), rel=0.03)
     true = v / 4 + 0.25
     left = v * 0.25 / true  # of the luck, by a control that is itself noisy
-    assert found[LESS_LUCK].variance == pytest.approx(2 * (left + 1), rel=0.05)
+    assert found[CONTROL_VARIATE].variance == pytest.approx(2 * (left + 1), rel=0.05)
     for w in found.values():
         assert w.low is not None and w.high is not None and w.ratio is not None
         assert w.low <= w.ratio <= w.high
         assert w.mean == pytest.approx(SKILL, abs=0.03)
-    assert found[ONE_TABLE].ratio == found[ONE_TABLE].low == 1 and found[ONE_TABLE].saved == 0
-    free = compare(figures(tables, luck), seed=0, reference_cost=0.0)
-    assert free[LESS_LUCK].variance == pytest.approx(found[LESS_LUCK].variance / 2)
+    assert found[SINGLE].ratio == found[SINGLE].low == 1 and found[SINGLE].saved == 0
+    free = compare(estimates(tables, luck), seed=0, reference_cost=0.0)
+    assert free[CONTROL_VARIATE].variance == pytest.approx(found[CONTROL_VARIATE].variance / 2)
 
 
 def test_the_interval_of_the_ratio_covers_it() -> None:
@@ -101,16 +101,16 @@ def test_the_interval_of_the_ratio_covers_it() -> None:
     ratio = 4 * 6 + 1  # the luck has the variance 2 * (0.75 + 9 * 0.25)
     covered = 0
     for k in range(60):
-        w = compare(figures(*deals(rng, 400)), k)[EXCHANGED]
+        w = compare(estimates(*deals(rng, 400)), k)[EXCHANGED]
         assert w.low is not None and w.high is not None
         covered += w.low <= ratio <= w.high
     assert covered >= 51  # 57 are expected; fewer has a chance of 1 in 200
 
 
 def test_where_all_deals_went_one_way_there_is_no_ratio() -> None:
-    found = compare(figures(np.ones((8, 20)), np.zeros(20)), seed=0)
+    found = compare(estimates(np.ones((8, 20)), np.zeros(20)), seed=0)
     assert all((w.ratio, w.low, w.high, w.saved, w.variance) == (None, None, None, None, 0) for w in found.values())
-    assert "nothing to compare with" in variance.text("hands_won", found)
+    assert "undefined" in variance.text("hands_won", found)
 
 
 def test_the_reference_plays_the_deals_that_are_measured() -> None:
@@ -130,10 +130,10 @@ def test_command_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture
     assert variance.main(arguments) == 0
     out = capsys.readouterr().out
     assert out.startswith("variance: uniform against greedy, reference uniform; rules dalian, 10 deals, seed 0\n")
-    assert [out.count(name) for name in (ONE_TABLE, LESS_LUCK, EXCHANGED, ROTATED)] == [3, 3, 3, 3]
+    assert [out.count(name) for name in (SINGLE, CONTROL_VARIATE, EXCHANGED, ROTATED)] == [3, 3, 3, 3]
     content = json.loads(file.read_text())
     assert (content["a"], content["deals"], content["rules_digest"]) == ("uniform", 10, DALIAN.digest)
-    assert set(content["points"]) == {ONE_TABLE, LESS_LUCK, EXCHANGED, ROTATED}
+    assert set(content["points"]) == {SINGLE, CONTROL_VARIATE, EXCHANGED, ROTATED}
     assert content["points"][EXCHANGED]["mean"] < -50
 
 

@@ -21,8 +21,8 @@ from gunzi_env.cards import rank_name
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, Phase, Tables
 from gunzi_eval.commands.demo import deal
-from gunzi_eval.table.narrator import Event, Narrator, Note, Play, Trick
-from gunzi_eval.table.outcome import Outcome, cards_text
+from gunzi_eval.table.narrator import Event, Message, Narrator, Play, Trick
+from gunzi_eval.table.outcome import HandSummary, cards_text
 from gunzi_eval.table.terminal import Painter, hand_lines
 from tests.rules.game import placed
 
@@ -37,7 +37,7 @@ def gunzi(*arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-class JokerLover:
+class JokerLover(Agent):
     """Uniform, but always buries jokers, and always (or never) bids and shows: for the rare branches."""
 
     name = "joker lover"
@@ -84,7 +84,7 @@ def test_narration_accounts_for_every_card_and_point(preset: str, agent: Agent) 
         assert [trick.number for trick in tricks] == list(range(1, len(tricks) + 1))
         assert all(trick.plays[0][0] == before.winner for before, trick in pairwise(tricks))
         assert [play.leads for play in plays] == [True, False, False, False] * len(tricks)
-        outcome = Outcome.of(tables)
+        outcome = HandSummary.of(tables)
         taken = sum(trick.points for trick in tricks if (trick.winner ^ outcome.dealer) & 1)
         assert taken + (2 * outcome.kitty_points if outcome.dug else 0) == outcome.score == tricks[-1].score
         assert sum(trick.points for trick in tricks) + outcome.kitty_points == 100 * rules.decks
@@ -108,7 +108,7 @@ def test_every_kind_of_note_is_told() -> None:
         while tables.phase[0] < Phase.LEAD:
             events += narrator.advance(decide(JokerLover(bold=seed % 2 == 0), tables, seed, ply))
             ply += 1
-        notes += "\n".join(event.text for event in events if isinstance(event, Note)) + "\n"
+        notes += "\n".join(event.text for event in events if isinstance(event, Message)) + "\n"
     for pattern in (
         r"Seat \d bids [SHCD] x\d", r"Seat \d shows a big joker \(R4\.2\)", r"the kitty was flipped, .* \(R4\.3\)",
         r"the bid of seat \d stands \(R4\.5\)",
@@ -131,7 +131,7 @@ def test_a_seat_is_told_no_cards_that_it_cannot_see(seat: int) -> None:
             before = tables.clone()
             action = decide(Uniform(), tables, seed, ply)
             for event in narrator.advance(action):
-                assert isinstance(event, Note)
+                assert isinstance(event, Message)
                 secret_return = "return" in event.text and seat not in (tables.giver[0], tables.receiver[0])
                 secret_burial = "bur" in event.text and seat != tables.dealer[0] and not tables.kitty_public[0]
                 secret_kitty = "the kitty:" in event.text and seat != tables.dealer[0]
@@ -158,7 +158,7 @@ def test_an_exemption_is_told_to_all(viewer: int | None, holder: int, what: str)
     events = narrator.opening()
     while game.t.phase[0] < Phase.BURY:
         events += narrator.advance(int(np.flatnonzero(game.t.actions.unpack(game.t.legal)[0])[0]))
-    notes = [event.text for event in events if isinstance(event, Note)]
+    notes = [event.text for event in events if isinstance(event, Message)]
     (shows,) = [note for note in notes if "R5.5" in note and "joker" in note]
     assert shows.endswith(f" all big jokers: {what} (R5.5).") and shows.startswith(
         "You show" if viewer == holder else f"Seat {holder}"
@@ -180,7 +180,7 @@ def test_an_exemption_is_told_when_the_bidding_ends() -> None:
     ]:
         game = placed(rules, hands=hands, blood=blood, **bidding)
         events = Narrator(game.t).advance(game.t.actions.PASS)
-        notes = [event.text for event in events if isinstance(event, Note)]
+        notes = [event.text for event in events if isinstance(event, Message)]
         assert ("Seat 3 shows all big jokers: the tribute is turned round (R5.5)." in notes) is told_of
 
 
@@ -317,7 +317,7 @@ def test_missing_records_and_hands_are_refused(tmp_path: Path) -> None:
 
 def test_notes_are_painted_as_cards() -> None:
     painter = Painter(colour=False, symbols=True)
-    assert painter.event(Note("Seat 1 gives LJ S5 to seat 2 (R5.1); S = 5, bids H x2")) == (
+    assert painter.event(Message("Seat 1 gives LJ S5 to seat 2 (R5.1); S = 5, bids H x2")) == (
         "Seat 1 gives lj ♠5 to seat 2 (R5.1); S = 5, bids H x2"
     )
     assert "\x1b[31m" in Painter(colour=True, symbols=True).cards("H9")

@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 
 from gunzi_agents import checkpoint
+from gunzi_env.files import TEMPORARY
 from gunzi_train import folder
 from gunzi_train.commands import train
 from gunzi_train.errors import SaveError
 from gunzi_train.logs import metrics as logs
 from gunzi_train.logs.metrics import Metrics
 from gunzi_train.plan import CONFIG
+from tests.support import tiny_runs
 
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
-ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0"]
-ARGV += ["--save.curve-seconds", "0"]
-QUIET = [*ARGV, "--save.no-tensorboard"]
+ARGV = tiny_runs.argv(tensorboard=True, collect__steps=8)
+QUIET = tiny_runs.argv(collect__steps=8)
 FULL = Path("/dev/full")
 
 
@@ -61,9 +61,9 @@ def test_no_room_for_a_checkpoint(run: Path, capsys: pytest.CaptureFixture[str])
     with largest_file(100_000):
         assert train.main(["--resume", str(run), "--minutes", "9"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
-    assert checkpoint.file_name(9) in line and "File too large" in line and "older ones are untouched" in line
+    assert checkpoint.file_name(9) in line and "File too large" in line and "older ones are unchanged" in line
     assert checkpoint.listing(run) == [kept] and kept.read_bytes() == before
-    assert not list(run.rglob(f"{checkpoint.TEMPORARY}*"))
+    assert not list(run.rglob(f"{TEMPORARY}*"))
     assert train.main(["--resume", str(run), "--minutes", "9"]) == 0, "with room again it goes on"
 
 
@@ -97,7 +97,7 @@ def test_no_room_to_cut_the_log(run: Path, capsys: pytest.CaptureFixture[str]) -
         assert train.main(["--resume", str(run), "--minutes", "9"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert f"{log}: cannot be written" in line
-    assert log.stat().st_size > 200_000 and not list(run.rglob(f"{checkpoint.TEMPORARY}*"))
+    assert log.stat().st_size > 200_000 and not list(run.rglob(f"{TEMPORARY}*"))
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # it writes in a thread

@@ -7,22 +7,24 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from gunzi_agents import checkpoint
 from gunzi_env.rules import Rules
-from gunzi_train import folder, group
+from gunzi_train import folder
 from gunzi_train.commands import train
 from gunzi_train.config import Config
+from gunzi_train.errors import RunFolderError
+from gunzi_train.launch import processes, training
 from gunzi_train.plan import CONFIG, Plan
+from tests.support import ROOT, tiny_runs
 
-ROOT = Path(__file__).resolve().parents[2]
 PLAN = json.dumps(Plan(Config(), Rules(), False).to_json())
-SMALL = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "4", "--ppo.minibatch"]
-SMALL += ["8", "--schedule.updates", "3", "--save.every-seconds", "0.1", "--save.keep", "9", "--save.no-tensorboard"]
-SMALL += ["--precision", "fp32", "--evaluate.every-seconds", "0"]
+SMALL = tiny_runs.argv(collect__steps=4, ppo__minibatch=8, save__every_seconds=0.1, save__keep=9)
 
 
 def _tree(root: Path) -> dict[str, bytes | None]:
@@ -87,6 +89,51 @@ def test_overwrite_removes_a_run_but_no_other_file_and_no_link_target(tmp_path: 
     assert not (run / CONFIG).exists()
 
 
+def test_a_second_lock_is_refused_by_the_process_id_of_the_first(tmp_path: Path) -> None:
+    lock = folder.RunLock(tmp_path)
+    for _ in range(2):  # a refused one must not change the file
+        assert folder.in_use(tmp_path)
+        with pytest.raises(RunFolderError, match=rf"another training \(process {os.getpid()}\)"):
+            folder.RunLock(tmp_path)
+    lock.release()
+    assert not folder.in_use(tmp_path) and not folder.in_use(tmp_path / "none")
+    folder.RunLock(tmp_path).release()
+
+
+def test_a_killed_process_holds_no_lock(tmp_path: Path) -> None:
+    code = "import sys, time; from pathlib import Path; from gunzi_train import folder\n"
+    code += "lock = folder.RunLock(Path(sys.argv[1])); print(1, flush=True); time.sleep(60)"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"1\n"
+        assert folder.in_use(tmp_path)
+        with pytest.raises(RunFolderError, match=f"process {process.pid}"):
+            folder.RunLock(tmp_path)
+        process.kill()
+    assert not folder.in_use(tmp_path)
+    folder.RunLock(tmp_path).release()
+
+
+def test_looking_at_a_folder_keeps_no_training_out(tmp_path: Path) -> None:
+    folder.RunLock(tmp_path).release()
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            folder.in_use(tmp_path)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        for _ in range(50):
+            folder.RunLock(tmp_path).release()
+    finally:
+        done.set()
+        thread.join()
+
+
 def test_a_start_that_failed_can_be_repeated(tmp_path: Path) -> None:
     run = tmp_path / "run"
     folder.prepare(run, overwrite=False).release()  # ended before config.json
@@ -120,7 +167,7 @@ def test_a_signal_at_the_start_is_not_lost(
 ) -> None:
     """In the import of torch, and once the folder is there."""
     handler = signal.getsignal(number)
-    for where, name in ((train, "_bf16"), (folder, "write_text")):
+    for where, name in ((training, "_bf16"), (folder, "write")):
         with monkeypatch.context() as patch:
 
             def interrupted(*args: object) -> bool:
@@ -128,7 +175,7 @@ def test_a_signal_at_the_start_is_not_lost(
                 return False
 
             patch.setattr(where, name, interrupted)
-            patch.setattr(group, "start", lambda *args: pytest.fail("it went on"))
+            patch.setattr(processes, "start", lambda *args: pytest.fail("it went on"))
             assert "interrupted" in _refused(["--out", str(tmp_path / "run"), *SMALL], capsys, 128 + number)
         assert not list(tmp_path.iterdir())
     assert signal.getsignal(number) is handler

@@ -22,6 +22,7 @@ from gunzi_train.errors import NonFinite
 from gunzi_train.group import Group
 from gunzi_train.plan import Plan
 from gunzi_train.rollout import collector
+from tests.support import tiny_runs
 
 SMALL = Config(
     net=NetConfig(width=16, depth=1, critic="privileged"),
@@ -29,9 +30,7 @@ SMALL = Config(
     ppo=PPOConfig(minibatch=64),
     schedule=ScheduleConfig(updates=4),
 )
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
-ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
-ARGV += ["--save.curve-seconds", "0"]
+ARGV = tiny_runs.argv(collect__steps=8)
 
 Plant = Callable[[PPO, pytest.MonkeyPatch, float], None]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -47,6 +46,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 from gunzi_train.launch import ray_cluster  # noqa: E402
 from gunzi_train.rollout import ray_actors  # noqa: E402
+from tests.support import tiny_runs  # noqa: E402
 
 SMALL = Config(
     net=NetConfig(width=16, depth=1, critic="privileged"),
@@ -58,8 +58,7 @@ SMALL = Config(
     precision="fp32",
     timeout_seconds=20.0,
 )
-ARGV = shlex.split("--net.width 16 --net.depth 1 --collect.tables 16 --collect.steps 24 --ppo.minibatch 64")
-ARGV += shlex.split("--precision fp32 --evaluate.every-seconds 0 --save.no-tensorboard --timeout-seconds 20")
+ARGV = tiny_runs.argv(net__width=16, collect__tables=16, collect__steps=24, ppo__minibatch=64, timeout_seconds=20)
 
 
 @pytest.fixture(scope="module")
@@ -274,7 +273,7 @@ def test_a_run_of_two_learners_goes_on(address: str, tmp_path: Path, capsys: Any
     assert {"process.0", "process.1"} <= set(found.tensors)
     assert found.meta["counters"]["updates"] == 1
     assert train.main(["--resume", str(run), "--ray", "auto", "--minutes", "10"]) == 0
-    assert "with new tables" in capsys.readouterr().out
+    assert "on new tables" in capsys.readouterr().out
     found = checkpoint.load(run)[0]
     assert found.meta["counters"] | {"updates": 3, "decisions": 3 * 2 * 16 * 24} == found.meta["counters"]
     for rank in (0, 1):

@@ -15,10 +15,9 @@ from gunzi_agents import checkpoint
 from gunzi_agents.checkpoint import Checkpoint
 from gunzi_env.rules import Rules
 from gunzi_train.commands import train
+from tests.support import tiny_runs
 
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
-ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
-ARGV += ["--save.curve-seconds", "0"]
+ARGV = tiny_runs.argv(collect__steps=8)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +67,7 @@ def _changed(change: Callable[[Checkpoint], object]) -> Callable[[Path], None]:
 UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated": (lambda path: path.write_bytes(path.read_bytes()[:-1000]), "damaged"),
     "a bit flipped": (_flipped, "damaged: its contents do not match their checksum"),
-    "empty": (lambda path: path.write_bytes(b""), "not a checkpoint of this project, or it is truncated"),
+    "empty": (lambda path: path.write_bytes(b""), "not a checkpoint of this project, or its header is damaged"),
     "zeros": (lambda path: path.write_bytes(bytes(10_000)), "not a checkpoint of this project"),
     "html": (lambda path: path.write_bytes(b"<!DOCTYPE html><html></html>"), "not a checkpoint of this project"),
     "of another project": (_of_another_project, "not a checkpoint of this project"),
@@ -81,8 +80,11 @@ OF_SOMETHING_ELSE: dict[str, tuple[Callable[[Path], object], str]] = {
         "cannot be resumed",
     ),
     "no optimiser": (_changed(lambda found: found.tensors.pop("adam.exp_avg")), "exp_avg is missing"),
-    "no tables": (_changed(lambda found: found.tensors.pop("process.0")), "holds no state of process 0"),
-    "no counters": (_changed(lambda found: found.meta.pop("counters")), "it holds weights, but no training"),
+    "no tables": (_changed(lambda found: found.tensors.pop("process.0")), "contains no state of process 0"),
+    "no counters": (
+        _changed(lambda found: found.meta.pop("counters")),
+        "it contains weights, but no state of a training",
+    ),
     "an older observation": (
         _changed(lambda found: found.meta.update(observation="v0-816-00000000-184")),
         "made for observation v0",

@@ -22,8 +22,9 @@ from gunzi_train.commands import compare, inspect, runs
 from gunzi_train.config import Config, shown_figures
 from gunzi_train.errors import RunFolderError
 from gunzi_train.logs.history import History
+from gunzi_train.logs.runs import Run
 from gunzi_train.plan import CONFIG, Plan
-from tests import tiny_runs
+from tests.support import tiny_runs
 
 
 def _row(update: int, hands: int, seconds: float) -> dict[str, Any]:
@@ -158,7 +159,7 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_runs_are_compared_at_equal_hands_and_at_equal_time(two: tuple[Path, Path]) -> None:
-    content = compare.comparison([runs.Run.of(path) for path in two])
+    content = compare.comparison([Run.of(path) for path in two])
     assert content["settings"] == {"seed": [1, 9], "processes": [1, 2]}
     assert content["newest"]["hands"] == [200, 250] and content["newest"]["kl"] == [None, None]
 
@@ -183,7 +184,7 @@ def test_compare_prints_it_and_writes_it(
     assert ["levels/hand", "+0.20", "[-0.30,", "+0.70]", "-0.40", "[-0.90,", "+0.10]"] in [line[:7] for line in lines]
     content = json.loads((tmp_path / "c.json").read_text("utf-8"))
     assert content["runs"] == names and list(content["matches"]) == ["greedy"], "not every run has met uniform"
-    assert content == compare.comparison([runs.Run.of(path) for path in (*two, late)])
+    assert content == compare.comparison([Run.of(path) for path in (*two, late)])
     assert content["matches"]["greedy"]["hands"][0]["runs"][2] is None
 
 
@@ -191,9 +192,9 @@ def test_runs_without_matches_are_compared_too(tmp_path: Path, capsys: pytest.Ca
     a, b = _run(tmp_path / "a", [_row(1, 10, 1.0)]), _run(tmp_path / "b", [])
     assert compare.main([str(a), str(b)]) == 0
     out = capsys.readouterr().out
-    assert "the settings are the same" in out and "no agent was played by all of them" in out
+    assert "the settings are equal" in out and "no agent was played by all runs" in out
     late = _run(tmp_path / "c", [_match(7, 99, 0.5)])  # the row that says when is not there
-    marks = compare.comparison([runs.Run.of(late)] * 2)["matches"]["greedy"]
+    marks = compare.comparison([Run.of(late)] * 2)["matches"]["greedy"]
     assert marks["seconds"] == [] and len(marks["hands"]) == 2
 
 
@@ -202,7 +203,7 @@ def test_what_cannot_be_compared_is_refused(two: tuple[Path, Path], tmp_path: Pa
         with pytest.raises(UsageError, match="two or more"):
             compare.main(argv)
     for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(RunFolderError, match="holds no run") as caught:
+        with pytest.raises(RunFolderError, match="contains no run") as caught:
             compare.main([str(two[0]), str(path)])
         assert caught.value.exit_code == 2
 
@@ -236,7 +237,7 @@ def test_damaged_newer_checkpoints_are_named(tmp_path: Path, capsys: pytest.Capt
     bad.write_bytes(bad.read_bytes()[:-1] + b"!")
     assert inspect.main([str(run)]) == 0
     out = capsys.readouterr().out
-    assert str(good) in out and f"{bad}: is damaged" in out
+    assert str(good) in out and f"{bad}: is not a checkpoint of this project, or its header is damaged" in out
 
 
 def test_other_versions_are_named(tmp_path: Path) -> None:

@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 
 from gunzi_agents import checkpoint
+from gunzi_env.files import TEMPORARY
 from gunzi_train import folder
 from gunzi_train.algorithms.ppo import PPO
 from gunzi_train.commands import train
+from gunzi_train.launch import training
 from gunzi_train.run import evaluate
-from tests.faults import children
-from tests.test_workers_end import all_end
+from tests.env.test_workers_end import all_end
+from tests.support import tiny_runs
+from tests.support.faults import children
 
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
-ARGV += ["32", "--precision", "fp32", "--save.no-tensorboard", "--schedule.updates", "100000"]
-ARGV += ["--save.curve-seconds", "0"]
+ARGV = tiny_runs.argv(collect__steps=8, schedule__updates=100_000)
 MATCHES = ["--evaluate.every-seconds", "0.01", "--evaluate.deals", "2", "--evaluate.opponents", "uniform"]
 PLACES = {"update": (PPO, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
 
@@ -49,17 +50,18 @@ def test_once_it_saves_and_stops(
     more = MATCHES if place == "match" else ["--evaluate.every-seconds", "0", "--save.every-seconds", "0.1"]
     assert train.main(["--out", str(run), *ARGV, *more]) == 128 + number
     assert sent and time.monotonic() - sent[0] < 30
-    assert f"go on with: gunzi train --resume {run}" in capsys.readouterr().out
+    assert f"resume with: gunzi train --resume {run}" in capsys.readouterr().out
     kept = checkpoint.read(checkpoint.listing(run)[0])
     rows = (run / folder.METRICS).read_text("utf-8").splitlines()
     assert f'"update": {kept.meta["counters"]["updates"]},' in rows[-1], "updates were made that were not saved"
-    assert not list(run.rglob(f"{checkpoint.TEMPORARY}*"))
+    assert not list(run.rglob(f"{TEMPORARY}*"))
 
 
 SLOW = """
 import sys, time
 from pathlib import Path
-from gunzi_train import cli, folder
+from gunzi_train import folder
+from gunzi_train.commands import train
 
 save = folder.save
 
@@ -70,7 +72,7 @@ def slow(path, *rest):
         time.sleep(100)
 
 folder.save = slow
-sys.exit(cli.main(sys.argv[1:]))
+sys.exit(train.main(sys.argv[1:]))
 """
 
 
@@ -103,14 +105,18 @@ def test_a_second_one_before_the_first_update_ends_it_too(tmp_path: Path, monkey
         os.kill(os.getpid(), signal.SIGTERM)
         pytest.fail("it went on")
 
-    monkeypatch.setattr(train, "_bf16", twice)
+    monkeypatch.setattr(training, "_bf16", twice)
     assert train.main(["--out", str(tmp_path / "run"), *ARGV, "--evaluate.every-seconds", "0"]) == 143
     assert not list(tmp_path.iterdir())
 
 
 def _begun(run: Path, *more: str) -> subprocess.Popen[bytes]:
     """A run of two processes that has made updates."""
-    command = [sys.executable, "-c", "import sys; from gunzi_train import cli; sys.exit(cli.main(sys.argv[1:]))"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from gunzi_train.commands.train import main; sys.exit(main(sys.argv[1:]))",
+    ]
     command += ["--out", str(run), *ARGV, "--processes", "2", *(more or ["--evaluate.every-seconds", "0"])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)

@@ -30,6 +30,7 @@ from gunzi_train.group import Group
 from gunzi_train.logs.progress import Progress
 from gunzi_train.plan import Plan
 from gunzi_train.run import evaluate, session
+from tests.support import tiny_runs
 
 UPDATES = 4
 SMALL = Config(
@@ -41,27 +42,9 @@ SMALL = Config(
     save=SaveConfig(every_seconds=1e6, tensorboard=False),
     precision="fp32",
 )
-ARGV = [
-    "--net.width",
-    "32",
-    "--net.depth",
-    "2",
-    "--collect.tables",
-    "16",
-    "--collect.steps",
-    "48",
-    "--ppo.minibatch",
-    "128",
-    "--schedule.updates",
-    "4",
-    "--evaluate.every-seconds",
-    "0",
-    "--save.every-seconds",
-    "1e6",
-    "--save.no-tensorboard",
-    "--precision",
-    "fp32",
-]
+SETTINGS: dict[str, object] = {"net__width": 32, "net__depth": 2, "collect__tables": 16, "collect__steps": 48}
+SETTINGS |= {"ppo__minibatch": 128, "schedule__updates": UPDATES}
+ARGV = tiny_runs.argv(**SETTINGS)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -172,8 +155,8 @@ def test_resume_passes_over_a_damaged_checkpoint_and_says_so(
 def test_tensorboard_has_every_update_once_after_a_resume(tmp_path: Path) -> None:
     events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     run = tmp_path / "run"
-    argv = ["--out", str(run), *ARGV[: ARGV.index("--save.no-tensorboard")], "--precision", "fp32"]
-    assert train.main([*argv, "--minutes", "0.0001"]) == 0
+    argv = tiny_runs.argv(tensorboard=True, **SETTINGS)
+    assert train.main(["--out", str(run), *argv, "--minutes", "0.0001"]) == 0
     assert train.main(["--resume", str(run), "--minutes", "9"]) == 0
     found = events.EventAccumulator(str(run / folder.TENSORBOARD)).Reload().Scalars("train/entropy")
     assert [event.step for event in found] == list(range(1, UPDATES + 1))
@@ -187,7 +170,7 @@ def test_a_finished_run_has_nothing_to_go_on_with(whole: Path, capsys: pytest.Ca
 def test_a_folder_serves_one_run(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file() and path.name != folder.LOCK}
     assert train.main(["--out", str(whole), *ARGV]) == 2
-    assert "holds a run already" in capsys.readouterr().err
+    assert "already contains a run" in capsys.readouterr().err
     lock = folder.RunLock(whole)
     for argv in (["--out", str(whole), "--overwrite", *ARGV], ["--resume", str(whole)]):
         assert train.main(argv) == 2

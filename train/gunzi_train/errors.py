@@ -1,22 +1,22 @@
-"""What can end a training run, each with the exit code of the command."""
+"""Errors that end a training run, each with the exit code of the command."""
 
 from __future__ import annotations
 
 
 class TrainingError(RuntimeError):
-    """Training cannot go on; one line for the user."""
+    """Base class: training cannot continue. The message is one line for the user."""
 
     exit_code = 1
 
 
 class RunFolderError(TrainingError):
-    """The run folder is taken, in use or not writable."""
+    """The run folder contains another run, is in use or is not writable."""
 
     exit_code = 2
 
 
 class SaveError(TrainingError):
-    """A checkpoint or a log could not be written; the last good checkpoint is untouched."""
+    """A checkpoint or a log could not be written; the last intact checkpoint is unchanged."""
 
     exit_code = 3
 
@@ -28,19 +28,19 @@ class ClusterError(TrainingError):
 
 
 class OpponentFault(TrainingError):
-    """The bot that is trained against crashed or played what is not legal."""
+    """The opponent bot crashed or played an illegal action."""
 
     exit_code = 2
 
 
 class WorkerLost(TrainingError):
-    """A process of the run ended or stopped answering."""
+    """A process of the run ended or does not answer."""
 
     exit_code = 4
 
 
 class FaultElsewhere(WorkerLost):
-    """An opponent went wrong in another process of the run, which says more."""
+    """An opponent bot failed in another process of the run, whose output names it."""
 
 
 class NonFinite(TrainingError):
@@ -50,13 +50,13 @@ class NonFinite(TrainingError):
 
 
 class EmptyMask(TrainingError):
-    """A decision without a legal action: a fault of the environment, to be reported with the numbers in the message."""
+    """A decision without a legal action: a fault of the environment. Report it with the numbers in the message."""
 
     exit_code = 4
 
 
 class Interrupted(TrainingError):
-    """A signal came when there was nothing to save: before the first update, or after the last one."""
+    """A signal arrived when there was nothing to save: before the first update, or after the last one."""
 
     def __init__(self, code: int, when: str = "before the first update") -> None:
         super().__init__(f"interrupted {when}")

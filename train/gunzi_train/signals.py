@@ -1,4 +1,7 @@
-"""Ctrl-C and SIGTERM from the first moment on. No torch: its import is where an exception would get lost."""
+"""Handling of Ctrl-C and SIGTERM from the start of a command on.
+
+This module does not import torch, because an exception raised during that import would be lost.
+"""
 
 from __future__ import annotations
 
@@ -12,54 +15,55 @@ from typing import Any
 from gunzi_train.errors import Interrupted
 
 
-class Stop:
-    """Notes the first SIGINT or SIGTERM in ``code``; the second ends the process at once.
+class SignalGuard:
+    """Signal handler: the first SIGINT or SIGTERM is stored in ``code``, the second ends the process at once.
 
-    A note instead of an exception: imports run C code and callbacks that swallow a KeyboardInterrupt. Python calls a
-    handler only between its own instructions, which may be long in coming while torch waits for another process; so a
-    thread counts the signals as they arrive, and it is this thread that ends the process.
+    The first signal raises no exception, because imports run C code and callbacks that swallow a KeyboardInterrupt.
+    Python runs a handler only between two of its own instructions, which can take long while torch waits for another
+    process. Therefore a thread counts the signals as they arrive, and this thread ends the process.
     """
 
     def __init__(self) -> None:
         self.code = 0
+        """Exit code of the first signal (128 + its number); 0 before."""
         self.abort: Callable[[], None] | None = None
-        """Kills the other processes and waits for nothing; without it the second signal raises KeyboardInterrupt."""
-        self._before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+        """Kills the other processes without waiting. While it is None, the second signal raises KeyboardInterrupt."""
+        self._before = {number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)}
         self._arrived, self._arriving = socket.socketpair()
         self._arriving.setblocking(False)
-        self._told_before = signal.set_wakeup_fd(self._arriving.fileno(), warn_on_full_buffer=False)
+        self._wakeup_before = signal.set_wakeup_fd(self._arriving.fileno(), warn_on_full_buffer=False)
         threading.Thread(target=self._count, name="signals", daemon=True).start()
 
     def take_back(self) -> None:
-        """Note the signals again after a library has put a handler of its own in place."""
+        """Restore the handlers after a library has installed its own."""
         for number in self._before:
-            signal.signal(number, self._note)
+            signal.signal(number, self._handle)
         signal.set_wakeup_fd(self._arriving.fileno(), warn_on_full_buffer=False)
 
-    def _note(self, number: int, frame: Any) -> None:
+    def _handle(self, number: int, frame: Any) -> None:
         if not self.code:
             self.code = 128 + number
         elif self.abort is None:
             raise KeyboardInterrupt
 
     def _count(self) -> None:
-        seen = 0
+        arrived = 0
         while numbers := self._arrived.recv(64):
             for number in numbers:
-                seen += number in self._before
-                if seen > 1 and self.abort is not None:
+                arrived += number in self._before
+                if arrived > 1 and self.abort is not None:
                     self.abort()
                     os._exit(128 + number)
         self._arrived.close()
 
     def check(self) -> None:
-        """Raise :class:`~gunzi_train.errors.Interrupted` if a signal came; for the time before the first update."""
+        """Raise :class:`~gunzi_train.errors.Interrupted` if a signal has arrived; for use before the first update."""
         if self.code:
             raise Interrupted(self.code)
 
     def close(self) -> None:
-        """Give the signals back."""
-        signal.set_wakeup_fd(self._told_before)
+        """Restore the handlers that were installed before."""
+        signal.set_wakeup_fd(self._wakeup_before)
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._arriving.close()

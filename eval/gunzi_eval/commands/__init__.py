@@ -1,1 +1,1 @@
-"""The commands, one module each: arguments, checks, printing. Nothing else imports them."""
+"""The commands, one module each: options, checks and printing. No other module imports them."""

@@ -1,107 +1,133 @@
 """Play one seat in the terminal against bots.
 
-Cards are typed as they are shown, whole plays at once (``H9 H9``). Works with piped input; its end is a clean end
-of the game.
+Type cards as they are shown, a whole play at once (H9 H9). Input can be piped; its end leaves the table.
+
+example: gunzi play --against greedy --seed 7
 """
 
 from __future__ import annotations
 
 import secrets
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import numpy.typing as npt
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
-from gunzi_agents.playing import decide
+from gunzi_agents.playing import Actions, Seating, decide, play_matches
 from gunzi_env import engine, observe
 from gunzi_env.cards import format_cards
-from gunzi_env.cli.options import check_range, check_seed, check_writable, checked_rules, parse, say_next, write_whole
+from gunzi_env.cli.options import (
+    SEEDS,
+    Between,
+    RulesName,
+    check_writable,
+    checked_rules,
+    parse,
+    say_next,
+    write_whole,
+)
+from gunzi_env.observe import View
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
-from gunzi_env.tables import NOBODY, Phase, Tables
-from gunzi_eval.table.human_input import CHOICES, Refused, actions_of, aside, legal_names, suit_word, trump_of
+from gunzi_env.tables import Index, Phase, Tables
+from gunzi_eval.table.human_input import CHOICES, InvalidMove, actions_of, aside, legal_names, suit_word
 from gunzi_eval.table.narrator import Event, Narrator
 from gunzi_eval.table.terminal import Painter, hand_lines, result, show
 
 HELP = """  cards     name them as shown, a whole play at once: H9 H9, or LJ, BJ for the jokers
   bids      bid H x2 (two level cards of hearts), bid LJ:H (all small jokers, hearts trumps); show; pass
-  hint      what the bot would do in your place
+  hint      what the bot would play in your place
   hand      your cards again
-  help      this
+  help      this list
   quit      leave the table"""
 
 
-class Quit(Exception):
-    """The player leaves."""
+class Quit(BaseException):
+    """The player leaves. No ``Exception``, because those that agents raise are reported as faults."""
+
+
+class Person(Agent):
+    """The player at the terminal as an agent at one table.
+
+    ``ask`` reads one answer and returns its actions: a play of several cards is several decisions.
+    """
+
+    name = "human"
+
+    def __init__(self, ask: Callable[[], list[int]]) -> None:
+        self._ask, self._actions = ask, list[int]()
+
+    def act(self, view: View, legal: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> Actions:
+        """See :meth:`gunzi_agents.base.Agent.act`, for one row."""
+        self._actions = self._actions or self._ask()
+        return np.array([self._actions.pop(0)], np.int32)
 
 
 @dataclass(frozen=True)
-class PlayConfig:
-    """Play one seat in the terminal against bots, a whole match or some hands of it.
+class PlayOptions:
+    """Options of ``gunzi play``."""
 
-    example: gunzi play --against greedy --seed 7
-    """
-
-    seat: int = 0
-    """Your seat, 0 to 3; your partner sits two seats on."""
+    seat: Annotated[int, Between(0, 3)] = 0
+    """Your seat, 0 to 3; your partner sits opposite."""
     against: str = "greedy"
-    """The agent in the two opposing seats."""
+    """Bot in the two opposing seats."""
     partner: str = ""
-    """The agent opposite you; the opponents' if left out."""
-    seed: int | None = None
-    """Names the deals and the bots' random choices; a new one each time if left out."""
-    rules: str = "dalian"
-    """A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml."""
-    hands: int = 0
-    """Stop after so many hands; 0 plays the match to its end."""
+    """Bot in your partner's seat; by default the same as --against."""
+    seed: Annotated[int | None, SEEDS] = None
+    """Seed of the deals and of the bots' random choices; by default a new one each time."""
+    rules: RulesName = "dalian"
+    hands: Annotated[int, Between(0, 1000)] = 0
+    """Stop after this number of hands; 0 plays the whole match."""
     record: Path | None = None
-    """Write what was played to this file, for gunzi replay."""
+    """Write the game to this file, for gunzi replay."""
 
 
 class Session:
-    """A person and three bots at one table."""
+    """One table with a person and three bots; ``ply`` counts the decisions of the match."""
 
-    def __init__(self, config: PlayConfig, rules: Rules, seed: int) -> None:
-        self.seat, self.seed = config.seat, seed
+    def __init__(self, options: PlayOptions, rules: Rules, seed: int) -> None:
+        self.seat, self.seed = options.seat, seed
         self.tables = Tables(rules, 1)
-        opponent = registry.make(config.against, rules)
-        partner = registry.make(config.partner, rules) if config.partner else opponent
-        self.bots: dict[int, Agent] = {
-            (self.seat + 1) & 3: opponent,
-            (self.seat + 2) & 3: partner,
-            (self.seat + 3) & 3: opponent,
-        }
+        opponent = registry.make(options.against, rules)
+        partner = registry.make(options.partner, rules) if options.partner else opponent
+        self.players: list[Agent] = [opponent] * 4
+        self.players[(self.seat + 2) & 3] = partner
+        self.players[self.seat] = Person(lambda: self._ask())
         self.adviser = partner
         self.narrator = Narrator(self.tables, viewer=self.seat)
         self.painter = Painter()
         self.ply = 0
-        players = {seat: bot.name for seat, bot in self.bots.items()} | {self.seat: "human"}
-        self.recorder = Recorder(rules, [players[seat] for seat in range(4)])
+        self.recorder = Recorder(rules, [player.name for player in self.players])
 
-    def play_hand(self) -> None:
-        """From the deal (already made) to the explained result."""
-        self.recorder.begin(self.tables)
+    def play(self, hands: int) -> None:
+        """Play a match, at most ``hands`` hands of it, with each hand's result explained."""
+        engine.reset(self.tables, self.seed)
+        seating = Seating(self.players, np.arange(4, dtype=np.int8)[None], np.array([self.seed], np.uint64))
+        play_matches(self.tables, seating, step=self._step, max_hands=hands, on_hand=self._begin)
+
+    def _begin(self, tables: Tables, rows: Index) -> None:
+        self.recorder.begin(tables)
         self._tell(self.narrator.opening())
-        while self.tables.phase[0] != Phase.OVER:
-            seat = int(self.tables.seat[0])
-            actions = self._ask() if seat == self.seat else [self._bot(seat)]
-            for action in actions:
-                self.ply += 1
-                self.recorder.note(self.tables, action)
-                self._tell(self.narrator.advance(action))
-        self.recorder.end(self.tables)
-        show(["", *result(self.tables), ""])
 
-    def _bot(self, seat: int) -> int:
-        return decide(self.bots[seat], self.tables, self.seed, self.ply)
+    def _step(self, tables: Tables, rows: Index, actions: Actions) -> None:
+        self.ply += 1
+        self.recorder.note(tables, int(actions[0]))
+        self._tell(self.narrator.advance(int(actions[0])))
+        if tables.phase[0] == Phase.OVER:
+            self.recorder.end(tables)
+            show(["", *result(tables), ""])
 
     def _tell(self, events: list[Event]) -> None:
         show(self.painter.event(event, self.seat) for event in events)
 
     def _ask(self) -> list[int]:
-        """Read answers until one can be played."""
+        """Read input until it is a valid answer; returns its actions."""
         show(["", *self._hand(), self.painter.strong(question(self.tables))])
         while True:
             try:
@@ -121,7 +147,7 @@ class Session:
             elif text:
                 try:
                     return actions_of(self.tables, text)
-                except Refused as refused:
+                except InvalidMove as refused:
                     show([f"  no: {refused}"])
 
     def _hand(self) -> list[str]:
@@ -129,14 +155,14 @@ class Session:
         return hand_lines(observe.view(self.tables, np.array([0]), me), self.painter)
 
     def _hint(self) -> str:
-        """What the bot would answer, tried on a copy until the choice is complete."""
+        """Return the bot's answer, played on a copy of the table until the choice is complete."""
         trial, phase = self.tables.clone(), int(self.tables.phase[0])
         names: list[str] = []
-        # A choice of cards is over when none is owed; jokers are put in until the bot passes or has none left.
+        # A choice of cards ends when no more are needed; jokers are put in until the bot passes or has none left.
         owed = int(trial.need[0]) if phase in (*CHOICES, Phase.FOLLOW) else 1
         while owed > 0 and trial.phase[0] == phase and trial.seat[0] == self.seat:
             action = decide(self.adviser, trial, self.seed, self.ply + len(names))
-            name = trial.actions.name(action, int(trial.level[0]), trump_of(trial))
+            name = trial.actions.name(action, int(trial.level[0]), trial.trump_or_provisional(0))
             engine.step(trial, np.array([action]))
             if phase == Phase.JOKERS and action == trial.actions.PASS:
                 break
@@ -146,7 +172,7 @@ class Session:
 
 
 def question(tables: Tables) -> str:
-    """What the seat to move is asked, in one line."""
+    """Phrase the question to the seat to move, in one line."""
     phase, need = Phase(int(tables.phase[0])), int(tables.need[0])
     cards = f"{need} card{'s' * (need != 1)}"
     forced = aside(tables)
@@ -172,44 +198,23 @@ def question(tables: Tables) -> str:
     }[phase]
 
 
-def check(config: PlayConfig) -> None:
-    """Refuse settings out of bounds by name."""
-    check_range("--seat", config.seat, 0, 3)
-    check_range("--hands", config.hands, 0, 1000)
-    if config.seed is not None:
-        check_seed(config.seed)
-    check_writable(config.record, "--record")
-
-
-def run(session: Session, hands: int) -> None:
-    """Play ``hands`` hands of a match, all of it if 0; a player who leaves ends it."""
-    tables, played = session.tables, 0
-    engine.reset(tables, session.seed)
-    while True:
-        session.play_hand()
-        played += 1
-        if tables.match_winner[0] != NOBODY or played == hands:
-            return
-        engine.next_hand(tables, np.array([0]))
-
-
 def main(argv: list[str]) -> int:
-    """``gunzi play``."""
-    config = parse(PlayConfig, argv, "play")
-    check(config)
-    rules = checked_rules(config.rules)
-    seed = secrets.randbelow(2**31) if config.seed is None else config.seed
-    partner = (config.seat + 2) & 3
-    print(f"Da Gunzi, rules {rules.name}, seed {seed}: you are seat {config.seat}, your partner seat {partner}.")
-    print("'help' explains the answers.", flush=True)
-    session = Session(config, rules, seed)
+    """Run ``gunzi play``."""
+    options = parse(PlayOptions, argv, "play")
+    check_writable(options.record, "--record")
+    rules = checked_rules(options.rules)
+    seed = secrets.randbelow(2**31) if options.seed is None else options.seed
+    partner = (options.seat + 2) & 3
+    print(f"Da Gunzi, rules {rules.name}, seed {seed}: you are seat {options.seat}, your partner seat {partner}.")
+    print("Type 'help' for the possible answers.", flush=True)
+    session = Session(options, rules, seed)
     try:
-        run(session, config.hands)
+        session.play(options.hands or sys.maxsize)
     except Quit:
         show(["You leave the table."])
     finally:  # also after Ctrl-C
-        if config.record is not None:
-            write_whole(config.record, session.recorder.text())
-            show([f"recorded in {config.record}"])
-    say_next(f"gunzi play --seed {seed} for the same cards again; gunzi arena uniform {config.against} to measure bots")
+        if options.record is not None:
+            write_whole(options.record, session.recorder.text())
+            show([f"recorded in {options.record}"])
+    say_next(f"gunzi play --seed {seed} for the same cards; gunzi arena uniform {options.against} to compare bots")
     return 0

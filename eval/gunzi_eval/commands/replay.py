@@ -1,4 +1,9 @@
-"""Show a recorded game trick by trick."""
+"""Show a recorded game trick by trick, with every result explained.
+
+examples:
+  gunzi demo --record hand.txt
+  gunzi replay hand.txt
+"""
 
 from __future__ import annotations
 
@@ -18,22 +23,19 @@ from gunzi_eval.table.terminal import Painter, Spectator, show
 
 
 @dataclass(frozen=True)
-class Replay:
-    """Show a recorded game trick by trick, with every result explained.
-
-    example: gunzi demo --record hand.txt, then gunzi replay hand.txt
-    """
+class ReplayOptions:
+    """Options of ``gunzi replay``."""
 
     file: Positional[Path]
-    """A record, as gunzi play --record and gunzi demo --record write it."""
+    """Record written by gunzi play --record or gunzi demo --record."""
     hand: int | None = None
-    """Only the hand of this number, from 0."""
+    """Show only the hand with this number, from 0."""
     plies: bool = False
-    """Show every decision with its ply, as gunzi explain --ply counts them: from 0 in each hand."""
+    """Show every decision with its ply for gunzi explain --ply, from 0 in each hand."""
 
 
 def show_hand(rules: Rules, hand: HandRecord, painter: Painter, plies: bool = False) -> None:
-    """Show one hand from its opening to its last recorded decision, with ``plies`` each decision by its number.
+    """Show one hand from its opening to its last recorded decision; ``plies`` numbers each decision.
 
     Raises:
         RecordError: the rules refuse what was recorded.
@@ -55,7 +57,7 @@ def show_hand(rules: Rules, hand: HandRecord, painter: Painter, plies: bool = Fa
 
 
 def _parsed(tables: Tables, text: str) -> int:
-    """The action of a recorded decision; what cannot be read is refused by the replay itself, with its ply."""
+    """Parse a recorded action; an invalid one becomes a pass here, and the replay refuses it with its ply."""
     try:
         return record.parse_action(tables, text)
     except ValueError:
@@ -63,17 +65,17 @@ def _parsed(tables: Tables, text: str) -> int:
 
 
 def main(argv: list[str]) -> int:
-    """``gunzi replay``."""
-    if "" in argv:  # as a path it would mean the current folder
+    """Run ``gunzi replay``."""
+    if "" in argv:  # an empty path is the current folder
         raise UsageError("the name of the record is empty")
-    config = parse(Replay, argv, "replay")
-    game = read(config.file)
-    numbers = hand_numbers(game, config.file, config.hand)
+    options = parse(ReplayOptions, argv, "replay")
+    game = read(options.file)
+    numbers = hand_numbers(game, options.file, options.hand)
     painter = Painter()
-    show([painter.strong(title(game, config.file))])
+    show([painter.strong(title(game, options.file))])
     for number in numbers:
         show(["", painter.strong(f"hand {number}")])
-        with naming(config.file, number):
-            show_hand(game.rules, game.hands[number], painter, config.plies)
-    say_next(f"gunzi explain {config.file}, to ask bots what they would have played")
+        with naming(options.file, number):
+            show_hand(game.rules, game.hands[number], painter, options.plies)
+    say_next(f"gunzi explain {options.file}")
     return 0

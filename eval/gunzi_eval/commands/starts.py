@@ -1,8 +1,10 @@
-"""Make the files of start states that single hands are drawn from, out of whole matches of ``greedy``.
+"""Count the states in which hands begin, in whole matches between copies of one bot, and write the published files.
 
-A file ``gunzi_env/data/starts/PRESET.json`` lists how often a hand began with each state: first hand of a match or not,
-levels of the dealers and of the attackers, blood owed (see :mod:`gunzi_env.published.starts`). Every match counted is
-played to its end: with matches cut off, the states that only long matches reach would be too rare.
+A file gunzi_env/data/starts/PRESET.json contains the number of hands that began in each state: first hand of a match or
+not, levels of the dealers and of the attackers, blood owed. Every match is played to the end: cutting matches off would
+make the states of long matches too rare.
+
+example: python -m gunzi_eval.commands.starts dalian --matches 2048
 """
 
 from __future__ import annotations
@@ -14,45 +16,39 @@ from collections import Counter
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from tyro.conf import Positional
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
-from gunzi_agents.playing import ask
-from gunzi_env import engine, observe
-from gunzi_env.cli.options import UsageError, check_range, check_seed, check_writable, tyro_errors, write_whole
-from gunzi_env.keys import mix
+from gunzi_agents.playing import MAX_HANDS, Seating, play_matches
+from gunzi_env import engine
+from gunzi_env.cli.options import Between, Seed, UsageError, check_writable, parse, write_whole
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules, load_rules
-from gunzi_env.tables import NOBODY, Index, Phase, Tables
-from gunzi_eval.matches.duplicate import MAX_HANDS
+from gunzi_env.tables import Index, Tables
 
 BLOCK = 2048
-"""Matches played side by side; a part of the result, since it names the tables."""
+"""Matches per batch; changing it changes the games, because it determines the table numbers."""
 
 State = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
-class Starts:
-    """Play whole matches, one bot in all four seats, and write down what states their hands began with.
-
-    example: python -m gunzi_eval.commands.starts dalian --matches 2048
-    """
+class StartsOptions:
+    """Options of ``python -m gunzi_eval.commands.starts``."""
 
     presets: Positional[tuple[str, ...]] = ()
-    """Presets to make files for; all of them when none is named."""
-    matches: int = 2048
-    """Matches a preset."""
-    seed: int = 1
-    """Names the deals and every random choice."""
+    """Presets whose files are written; by default all."""
+    matches: Annotated[int, Between(1, 1_000_000)] = 2048
+    """Number of matches per preset."""
+    seed: Seed = 1
     agent: str = "greedy"
-    """Who plays."""
+    """Bot in all four seats."""
     folder: Path | None = None
-    """Where to write PRESET.json; the folder that the environment reads when left out."""
+    """Folder for PRESET.json; by default the folder that the environments read."""
 
 
 def measure(rules: Rules, agent: Agent, matches: int, seed: int) -> dict[str, Any]:
@@ -73,33 +69,15 @@ def _play_matches(rules: Rules, agent: Agent, numbers: np.ndarray, seed: int) ->
     tables = Tables(rules, len(numbers))
     agent.reset()
     engine.reset(tables, seed, table_ids=numbers)
-    met = _states(tables, np.arange(tables.num))
-    plies = np.zeros(tables.num, np.int64)
-    while True:
-        rows = np.flatnonzero(tables.phase != Phase.OVER)
-        if len(rows):
-            _step(tables, agent, rows, mix(seed, numbers[rows], plies[rows]))
-            plies[rows] += 1
-        # Tables that end a hand go on at once, so that the batches stay large.
-        going = np.flatnonzero((tables.phase == Phase.OVER) & (tables.match_winner == NOBODY))
-        if len(going):
-            if int(tables.hand.max()) >= MAX_HANDS:
-                raise RuntimeError(f"a match of {agent.name} has not ended after {MAX_HANDS} hands")
-            engine.next_hand(tables, going)
-            met += _states(tables, going)
-        elif not len(rows):
-            return met
-
-
-def _step(tables: Tables, agent: Agent, rows: Index, keys: np.ndarray) -> None:
-    actions = np.full(tables.num, tables.actions.PASS, np.int32)
-    legal = tables.actions.unpack(tables.legal[rows])
-    actions[rows] = ask(agent, observe.view(tables, rows), legal, keys, tables, rows)
-    engine.step(tables, actions, skip_forced=True)
+    met: Counter[State] = Counter()
+    endless = play_matches(tables, Seating.alone(agent, len(numbers)), on_hand=lambda t, g: met.update(_states(t, g)))
+    if endless.any():
+        raise RuntimeError(f"a match of {agent.name} has not ended after {MAX_HANDS} hands")
+    return met
 
 
 def _states(tables: Tables, g: Index) -> Counter[State]:
-    """The states that the hands just begun at the tables ``g`` start from."""
+    """Count the states in which the hands at the tables ``g`` begin."""
     first = tables.first_hand[g]
     dealers = np.where(first, 0, tables.dealer[g] & 1)
     levels = tables.levels[g]
@@ -109,34 +87,29 @@ def _states(tables: Tables, g: Index) -> Counter[State]:
 
 
 def as_text(document: dict[str, Any]) -> str:
-    """The document as JSON with one state a line, so that two versions can be compared line by line."""
+    """Format the document as JSON with one state per line, so that versions can be compared line by line."""
     head = [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in document.items() if key != "rows"]
     rows = ",\n".join(f"    {json.dumps(row)}" for row in document["rows"])
     return "\n".join(["{", *head, '  "rows": [', rows, "  ]", "}"]) + "\n"
 
 
 def main(argv: list[str]) -> int:
-    """``python -m gunzi_eval.commands.starts``."""
-    import tyro
-
-    with tyro_errors():
-        config = tyro.cli(Starts, args=argv, prog="python -m gunzi_eval.commands.starts")
-    unknown = [name for name in config.presets if name not in Rules.presets()]
+    """Run ``python -m gunzi_eval.commands.starts``."""
+    options = parse(StartsOptions, argv, "python -m gunzi_eval.commands.starts")
+    unknown = [name for name in options.presets if name not in Rules.presets()]
     if unknown:
         raise UsageError(f"unknown preset {unknown[0]!r}: the presets are {', '.join(Rules.presets())}")
-    check_range("--matches", config.matches, 1, 1_000_000)
-    check_seed(config.seed)
-    folder = config.folder or Path(str(files("gunzi_env").joinpath("data/starts")))
-    for name in config.presets or Rules.presets():
+    folder = options.folder or Path(str(files("gunzi_env").joinpath("data/starts")))
+    for name in options.presets or Rules.presets():
         path = folder / f"{name}.json"
         check_writable(path, "--folder")
-        print(f"{name}: {config.matches} matches of {config.agent}, seed {config.seed}", flush=True)
+        print(f"{name}: {options.matches} matches of {options.agent}, seed {options.seed}", flush=True)
         began = time.monotonic()
         rules = load_rules(name)
-        document = measure(rules, registry.make(config.agent, rules), config.matches, config.seed)
+        document = measure(rules, registry.make(options.agent, rules), options.matches, options.seed)
         write_whole(path, as_text(document))
         hands = sum(row[-1] for row in document["rows"])
-        length, seconds = hands / config.matches, time.monotonic() - began
+        length, seconds = hands / options.matches, time.monotonic() - began
         print(f"{path}: {len(document['rows'])} states, {hands} hands, {length:.1f} a match, {seconds:.0f} s")
     print("next: gunzi arena uniform greedy --deals 1000", file=sys.stderr)
     return 0

@@ -1,8 +1,11 @@
-"""Show what duplicate deals, seat rotation and a control variate save, in hands, on the same deals.
+"""Measure how duplicate deals and a control variate narrow intervals.
 
-Two agents play each deal in every design of :mod:`gunzi_eval.matches.variance_reduction`. For levels, points and hands
-won, the command prints the width of the interval of a thousand hands, and how many hands at single tables one hand of
-the design replaces.
+Two agents play each deal in every design: at one table, at one table with a control variate (the result of a reference
+bot on the same deal), with the teams exchanged, and with the teams exchanged at all four rotations of the hands. For
+levels, points and hands won, the command prints the half-width of the 95 % interval of a thousand hands, and how many
+hands at single tables one hand of the design replaces.
+
+example: gunzi variance greedy uniform --deals 500
 """
 
 from __future__ import annotations
@@ -12,76 +15,69 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import NormalDist
+from typing import Annotated
 
 import numpy as np
+import tyro
 from tyro.conf import Positional
 
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
-from gunzi_env import engine
-from gunzi_env.chapters.deal import start_keys
+from gunzi_agents.playing import Seating, play_hands
 from gunzi_env.cli.options import (
+    Between,
+    RulesName,
+    Seed,
     UsageError,
-    check_range,
-    check_seed,
     check_writable,
     checked_rules,
     parse,
     say_next,
     write_whole,
 )
+from gunzi_env.cli.text import table_text
 from gunzi_env.keys import mix
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Tables
 from gunzi_eval.matches import duplicate, variance_reduction
-from gunzi_eval.matches.hands import Figures, Hands
-from gunzi_eval.matches.variance_reduction import Worth, compare
-from gunzi_eval.playing import Sitting
+from gunzi_eval.matches.hands import HandResults, Metrics
+from gunzi_eval.matches.variance_reduction import Efficiency, compare, estimates
 from gunzi_eval.stats.intervals import LEVEL
 
-MAX_DEALS = 1_000_000
-FIGURES = {"levels": (3, 1.0), "points": (2, 1.0), "hands_won": (2, 100.0)}
-"""The figures and how they are shown: digits and scale."""
+METRICS = {"levels": (3, 1.0), "points": (2, 1.0), "hands_won": (2, 100.0)}
+"""Digits and scale of each metric."""
 _REFERENCE = np.uint64(6)
-"""The stream of the seed that the reference's decisions are drawn from."""
+"""Stream of the seed for the decisions of the reference."""
 
 
 @dataclass(frozen=True)
-class Variance:
-    """Measure how much each way to play the same deals narrows the interval between two agents.
+class VarianceOptions:
+    """Options of ``gunzi variance``."""
 
-    example: gunzi variance greedy uniform --deals 500
-    """
-
-    agents: Positional[tuple[str, ...]] = ()
-    """Two agents: uniform, greedy, or the path of a run folder or checkpoint."""
-    deals: int = 500
-    """Deals, each played at eight tables and once more by the reference."""
+    agents: Annotated[Positional[tuple[str, ...]], tyro.conf.arg(help=f"Two agents. {registry.SPEC_HELP}")] = ()
+    deals: Annotated[int, Between(2 * variance_reduction.FOLDS, 1_000_000)] = 500
+    """Number of deals, each played at eight tables and once more by the reference."""
     reference: str = "greedy"
-    """The bot whose own game on a deal tells the luck of it."""
-    reference_cost: float = 1.0
-    """What a hand of the reference costs, in hands of the two agents; less than 1 where these are slow."""
-    seed: int = 0
-    """Names the deals and every random choice."""
-    rules: str = "dalian"
-    """A preset (dalian, dalian_dead, classic, four_deck) or a TOML file such as configs/rules/jack.toml."""
+    """Bot whose result on a deal, playing all four seats, estimates the luck of that deal."""
+    reference_cost: Annotated[float, Between(0, 1000)] = 1.0
+    """Cost of a hand of the reference, in hands of the two agents; less than 1 if these are slower."""
+    seed: Seed = 0
+    rules: RulesName = "dalian"
     json: Path | None = None
-    """Write the figures to this file as JSON."""
+    """Write the results to this file as JSON."""
 
 
-def luck(rules: Rules, reference: Agent, deals: int, seed: int) -> Figures:
-    """Play the reference in all four seats of the duplicate deals; the figures are team {0, 2}'s."""
+def luck(rules: Rules, reference: Agent, deals: int, seed: int) -> Metrics:
+    """Play the duplicate deals with the reference in all four seats. Returns the metrics of team {0, 2}."""
     parts = []
     for numbers in duplicate.blocks(deals, duplicate.block_size(reference)):
         t = Tables(rules, len(numbers))
-        everyone = np.arange(t.num)
-        engine.reset(t, seed, table_ids=numbers, begin=False)
-        levels, dealer, blood = starts.sample(rules, start_keys(t, everyone))
-        engine.begin_hand(t, everyone, levels=levels, dealer=dealer, blood=blood)
-        Sitting.alone(t, reference, mix(seed, _REFERENCE, numbers)).play_hands()
-        parts.append(Hands.of(t, np.zeros(t.num, np.int8), t.num))
-    return Hands.joined(parts).figures()
+        reference.reset()
+        starts.deal(t, seed, table_ids=numbers)
+        play_hands(t, Seating.alone(reference, t.num, mix(seed, _REFERENCE, numbers)))
+        parts.append(HandResults.of(t, np.zeros(t.num, np.int8), t.num))
+    return HandResults.joined(parts).metrics()
 
 
 def measure(
@@ -92,8 +88,8 @@ def measure(
     seed: int,
     reference_cost: float = 1.0,
     progress: duplicate.Progress = lambda done: None,
-) -> dict[str, dict[str, Worth]]:
-    """The worth of each design for each figure.
+) -> dict[str, dict[str, Efficiency]]:
+    """Measure the efficiency of each design for each metric.
 
     Raises:
         gunzi_agents.playing.AgentFault: an agent crashed or played an illegal action.
@@ -103,59 +99,58 @@ def measure(
     tables = {"levels": hands.levels, "points": hands.points, "hands_won": hands.won}
     centred = {"levels": lucky.levels, "points": lucky.points, "hands_won": lucky.hands_won - 0.5}
     return {
-        name: compare(variance_reduction.figures(tables[name].astype(np.float64), centred[name]), seed, reference_cost)
-        for name in FIGURES
+        name: compare(estimates(tables[name].astype(np.float64), centred[name]), seed, reference_cost)
+        for name in METRICS
     }
 
 
-def text(name: str, found: dict[str, Worth]) -> str:
-    """One figure's designs as lines of text."""
-    digits, scale = FIGURES[name]
-    lines = [f"{name.replace('_', ' ') + (' %' if scale == 100 else ''):<16} hands a deal   1,000 hands   one is worth"]
-    for design, w in found.items():
-        half = NormalDist().inv_cdf((1 + LEVEL) / 2) * (w.variance / 1000) ** 0.5 * scale
-        worth = "nothing to compare with"
-        if w.saved is not None:
-            worth = f"{w.ratio:.2f} [{w.low:.2f}, {w.high:.2f}], hands saved {100 * w.saved:+.0f} %"
-        worth = "1" if design == variance_reduction.ONE_TABLE else worth
-        lines.append(f"{design:<16} {w.hands:>12g} {'± ' + format(half, f'.{digits}f'):>13}   {worth}")
-    return "\n".join(lines)
+def text(name: str, found: dict[str, Efficiency]) -> str:
+    """Format the designs as a table for one metric."""
+    digits, scale = METRICS[name]
+    rows = []
+    for design, e in found.items():
+        half_width = NormalDist().inv_cdf((1 + LEVEL) / 2) * (e.variance / 1000) ** 0.5 * scale
+        replaces, saved = "undefined", "-"
+        if e.saved is not None:
+            replaces, saved = f"{e.ratio:.2f} [{e.low:.2f}, {e.high:.2f}]", f"{100 * e.saved:+.0f} %"
+        if design == variance_reduction.SINGLE:
+            replaces, saved = "1", "-"
+        rows.append([design, f"{e.hands:g}", f"± {half_width:.{digits}f}", replaces, saved])
+    title = name.replace("_", " ") + (" %" if scale == 100 else "")
+    return table_text([title, "hands/deal", "1,000 hands", "replaces hands", "hands saved"], rows)
 
 
-def check(config: Variance) -> None:
-    """Refuse what cannot be measured, by name, before anything is played."""
-    if len(config.agents) != 2:
+def check(options: VarianceOptions) -> None:
+    """Refuse agents that cannot be compared, and a file that cannot be written."""
+    if len(options.agents) != 2:
         raise UsageError(f"name two agents ({', '.join(registry.names())}, or the path of a run), e.g. greedy uniform")
-    if len(set(config.agents)) == 1:
-        raise UsageError(f"{config.agents[0]} is named twice: between equals the exchange leaves nothing at all")
-    check_range("--deals", config.deals, 2 * variance_reduction.FOLDS, MAX_DEALS)
-    check_range("--reference-cost", config.reference_cost, 0, 1000)
-    check_seed(config.seed)
-    check_writable(config.json, "--json")
+    if len(set(options.agents)) == 1:
+        raise UsageError(f"{options.agents[0]} is named twice: with equal agents the exchange removes all variance")
+    check_writable(options.json, "--json")
 
 
 def main(argv: Sequence[str]) -> int:
-    """``gunzi variance``."""
-    config = parse(Variance, argv, "variance")
-    check(config)
-    rules = checked_rules(config.rules)
-    a, b = config.agents
+    """Run ``gunzi variance``."""
+    options = parse(VarianceOptions, argv, "variance")
+    check(options)
+    rules = checked_rules(options.rules)
+    a, b = options.agents
     print(
-        f"variance: {a} against {b}, reference {config.reference}; rules {rules.name}, {config.deals} deals, "
-        f"seed {config.seed}",
+        f"variance: {a} against {b}, reference {options.reference}; rules {rules.name}, {options.deals} deals, "
+        f"seed {options.seed}",
         flush=True,
     )
-    one, two, reference = (registry.make(spec, rules) for spec in (a, b, config.reference))
-    found = measure((one, two), reference, rules, config.deals, config.seed, config.reference_cost)
-    for name, worths in found.items():
-        print(f"\n{text(name, worths)}")
-    if config.json is not None:
+    one, two, reference = (registry.make(spec, rules) for spec in (a, b, options.reference))
+    found = measure((one, two), reference, rules, options.deals, options.seed, options.reference_cost)
+    for name, designs in found.items():
+        print(f"\n{text(name, designs)}")
+    if options.json is not None:
         content = {
-            "rules": rules.name, "rules_digest": rules.digest, "starts": starts.VERSION, "seed": config.seed,
-            "a": a, "b": b, "deals": config.deals, "reference": config.reference,
-            "reference_cost": config.reference_cost,
-        } | {name: {design: asdict(w) for design, w in worths.items()} for name, worths in found.items()}  # fmt: skip
-        write_whole(config.json, json.dumps(content, indent=2, allow_nan=False) + "\n")
-        print(f"figures written to {config.json}")
+            "rules": rules.name, "rules_digest": rules.digest, "starts": starts.VERSION, "seed": options.seed,
+            "a": a, "b": b, "deals": options.deals, "reference": options.reference,
+            "reference_cost": options.reference_cost,
+        } | {name: {design: asdict(w) for design, w in designs.items()} for name, designs in found.items()}  # fmt: skip
+        write_whole(options.json, json.dumps(content, indent=2, allow_nan=False) + "\n")
+        print(f"results written to {options.json}")
     say_next(f"gunzi arena {a} {b}")
     return 0

@@ -1,4 +1,4 @@
-"""Two plain charts as SVG text that stands in a page by itself: bars for counts, whiskers for means with intervals."""
+"""Two charts as self-contained SVG: bars for counts, whiskers for means with intervals."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from gunzi_env.cli.text import printable
 from gunzi_eval.stats.intervals import Interval
 
 WIDTH, LINE, FIGURE = 640, 20, 160
-"""In pixels: the chart, a line of text, and the figure before its whiskers."""
+"""In pixels: width of the chart, height of a line of text, width of the text before the whiskers."""
 
 
 def shown(text: str) -> str:
-    """A name as text that no page takes for markup; characters that do not print are written out.
+    """Escape a text for HTML; unprintable characters are written as escapes.
 
     >>> shown("<b>\\x07")
     '&lt;b&gt;\\\\x07'
@@ -32,13 +32,13 @@ def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
 
 
 def bars(title: str, counts: Mapping[str, int], step: int = 1) -> str:
-    """A bar for each value (whole numbers, multiples of ``step``, as text), values that never came included."""
+    """Draw a bar for each multiple of ``step`` between the smallest and the largest value, given as text."""
     values = sorted(map(int, counts))
     every = range(values[0], values[-1] + step, step)
     most, height = max(counts.values()), 120
     wide = WIDTH / len(every)
     parts = []
-    stride = -(-36 // max(int(wide), 1))  # a label needs its room
+    stride = -(-36 // max(int(wide), 1))  # labels must not overlap
     for number, value in enumerate(every):
         count = counts.get(str(value), 0)
         tall = height * count / most
@@ -53,9 +53,9 @@ def bars(title: str, counts: Mapping[str, int], step: int = 1) -> str:
 
 
 def whiskers(title: str, rows: Sequence[tuple[str, Interval, str]], middle: float | None = None) -> str:
-    """Under each label: the figure as text, beside it mean and interval as a dot with whiskers.
+    """Draw a row per (label, interval, text): the text, and beside it mean and interval as a dot with whiskers.
 
-    ``middle`` is the value that says nothing (0 levels, half of the hands), drawn as an upright line.
+    ``middle`` is the neutral value (0 levels, half of the hands), drawn as a vertical line.
     """
     ends = [end for _, found, _ in rows for end in (found.low, found.mean, found.high) if end is not None]
     ends += [] if middle is None else [middle]

@@ -1,7 +1,7 @@
-"""Results of a pair of agents with their intervals, and the forms in which they are written.
+"""Results of a pair of agents with their intervals, and their JSON and CSV forms.
 
-All figures are from the first agent's view, over the deals of :mod:`gunzi_eval.matches.duplicate`. A figure of some
-hands (those in which a side attacks) is the sum over those hands divided by their number.
+All figures are from the first agent's view, over the deals of :mod:`gunzi_eval.matches.duplicate`. A figure for a part
+of the hands (such as those in which a side attacks) is the sum over those hands divided by their number.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import numpy.typing as npt
 
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules
-from gunzi_eval.matches.hands import Hands
+from gunzi_eval.matches.hands import HandResults
 from gunzi_eval.stats.intervals import Interval, Method, mean_interval, share_interval, student_interval
 
 POINTS_A_BAR = 20
-"""The distribution of points is counted in steps of so many."""
+"""Bin width of the distribution of points."""
 
 Shares = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The figures of one pair from ``a``'s view."""
+    """Results of one pair of agents from ``a``'s view."""
 
     a: str
     b: str
@@ -40,30 +40,30 @@ class Pair:
     hands_won: Interval
     matches_won: Interval | None
     details: dict[str, Any] = field(default_factory=dict)
-    """What else the JSON has of a pair, see :func:`details`; plain JSON types."""
+    """Further entries of the JSON, see :func:`details`; plain JSON types."""
 
     @classmethod
     def of(
         cls,
         names: tuple[str, str],
-        hands: Hands,
+        hands: HandResults,
         won: Shares | None = None,
         method: Method = student_interval,
     ) -> Pair:
-        """Reduce hands, and the share ``won[n]`` of each match, to means with intervals."""
-        figures = hands.figures()
+        """Reduce hands, and the share ``won[matches]`` of each match, to means with intervals."""
+        metrics = hands.metrics()
         return cls(
             *names,
-            len(figures.levels),
-            levels=mean_interval(figures.levels, method),
-            points=mean_interval(figures.points, method),
-            hands_won=share_interval(figures.hands_won, method=method),
+            len(metrics.levels),
+            levels=mean_interval(metrics.levels, method),
+            points=mean_interval(metrics.points, method),
+            hands_won=share_interval(metrics.hands_won, method=method),
             matches_won=None if won is None else share_interval(won, method=method),
             details={"matches": 0 if won is None else len(won)} | details(hands, method),
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The form of the JSON file."""
+        """Convert to the form of the arena's JSON."""
         return {
             "a": self.a,
             "b": self.b,
@@ -76,34 +76,35 @@ class Pair:
 
 
 class _Parts:
-    """Intervals over deals, as plain JSON types, of what happens in a part of their hands."""
+    """Intervals over deals, as plain JSON types, of events in a part of the hands."""
 
     def __init__(self, method: Method) -> None:
         self.method = method
 
     def mean(self, values: npt.NDArray[Any], where: npt.NDArray[np.bool_]) -> dict[str, Any] | None:
-        """Of ``values[tables, deals]`` over the hands ``where``; None without such hands."""
+        """Mean of ``values[tables, deals]`` over the hands ``where``; None if there are no such hands."""
         return self.method(*_sums(values, where)).as_dict() if where.any() else None
 
     def share(self, happens: npt.NDArray[Any], where: npt.NDArray[np.bool_]) -> dict[str, Any] | None:
-        """The same of what happens or does not."""
+        """Share of the hands ``where`` in which the event happens; None if there are no such hands."""
         return share_interval(*_sums(happens, where), method=self.method).as_dict() if where.any() else None
 
 
 def _sums(values: npt.NDArray[Any], where: npt.NDArray[np.bool_]) -> tuple[Shares, Shares]:
-    """By deal: the sum of the values and their number, float64[deals]."""
+    """Sum and number of the values in each deal, ``float64[deals]`` each."""
     return np.where(where, values, 0).sum(axis=0, dtype=np.float64), where.sum(axis=0, dtype=np.float64)
 
 
-def details(hands: Hands, method: Method = student_interval) -> dict[str, Any]:
-    """By role, by phase, by seat, and how levels and points are distributed; plain JSON types.
+def details(hands: HandResults, method: Method = student_interval) -> dict[str, Any]:
+    """Break the results down by role, phase and seat, and count levels and points; plain JSON types.
 
-    ``roles``: hands in which a attacks, and in which it deals. ``phases`` has the two sides beside each other: ``bid``,
-    the share of hands whose trump suit the side's bid or shown joker named (R4.2, R4.4); ``dig``, of the hands where it
-    attacks, those it dug (R8.2); ``guard``, of those where it deals, those it guarded (R8.3); ``blood``, the cards that
-    the next hand owes to it (R9.6). ``kitty``: jokers in it at the end, and the share of dry pots (R6.6). ``seats``:
-    what sitting in team 0 was worth in levels, and by how many standard errors it differs from 0; only bad luck or an
-    unfair deal makes it large.
+    * ``roles``: hands in which a attacks, and hands in which it deals.
+    * ``phases``, for each side: ``bid``, the share of hands in which its bid or shown joker named the trump suit (R4.2,
+      R4.4); ``dig``, the share of its attacking hands in which it dug (R8.2); ``guard``, the share of its dealing hands
+      in which it guarded (R8.3); ``blood``, the tribute cards that it receives in the next hand (R9.6).
+    * ``kitty``: jokers in it at the end, and the share of dry pots (R6.6).
+    * ``seats``: the advantage of team 0 in levels per hand, and ``z`` in standard errors. Only chance or an unfair deal
+      makes it large.
     """
     part = _Parts(method)
     attacks = hands.attacks == 1
@@ -141,8 +142,8 @@ def details(hands: Hands, method: Method = student_interval) -> dict[str, Any]:
     }
 
 
-def _seats(hands: Hands, method: Method) -> dict[str, Any]:
-    """Team 0's levels a hand: of the deals' two halves the first has a in team 0."""
+def _seats(hands: HandResults, method: Method) -> dict[str, Any]:
+    """Levels per hand of team 0; a is in team 0 at the first half of a deal's tables."""
     first, second = np.split(hands.levels.astype(np.float64), 2)
     worth = (first - second).mean(axis=0) / 2
     found: dict[str, Any] = {"levels": mean_interval(worth, method).as_dict(), "z": None}
@@ -153,22 +154,22 @@ def _seats(hands: Hands, method: Method) -> dict[str, Any]:
 
 
 def _nearest(values: npt.NDArray[Any], step: int) -> npt.NDArray[Any]:
-    """Multiples of ``step``; what lies between two goes to the larger in size, so that both sides are alike."""
+    """Round to multiples of ``step``; halves are rounded away from 0, so that both sides are treated alike."""
     return np.sign(values) * ((np.abs(values) + step // 2) // step * step)
 
 
 def _counts(values: npt.NDArray[Any]) -> dict[str, int]:
-    """How many hands have each value, in order."""
+    """Number of hands with each value, in ascending order of the values."""
     found, counts = np.unique(values, return_counts=True)
     return {str(int(value)): int(count) for value, count in zip(found, counts, strict=True)}
 
 
 def as_json(rules: Rules, seed: int, pairs: Sequence[Pair], **settings: Any) -> str:
-    """The arena's JSON: pairs in the order of the command line, figures from a's view."""
+    """Format the arena's JSON: pairs in the given order, figures from a's view."""
     content = {
         "rules": rules.name,
         "rules_digest": rules.digest,
-        "starts": starts.VERSION,  # of the states that hands start from: another version is another benchmark
+        "starts": starts.VERSION,  # version of the start states: another version is another benchmark
         "seed": seed,
         **settings,
         "pairs": [pair.as_dict() for pair in pairs],
@@ -182,14 +183,17 @@ CSV_FIELDS = (
 )  # fmt: skip
 
 
-def as_csv(results: Iterable[tuple[tuple[str, str], Hands]]) -> str:
-    """One row a deal and pair, from a's view: the three figures as means of the deal's tables, then whole numbers
-    summed over them (``attacks``: at how many of them a attacks)."""
+def as_csv(results: Iterable[tuple[tuple[str, str], HandResults]]) -> str:
+    """Format one CSV row per deal and pair, from a's view.
+
+    The three metrics are means of the deal's tables; the following integers are sums over the tables (``attacks``: the
+    number of tables at which a attacks).
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_FIELDS)
     for names, hands in results:
-        figures = hands.figures()
+        metrics = hands.metrics()
         sums = [
             values.sum(axis=0)
             for values in (
@@ -204,7 +208,7 @@ def as_csv(results: Iterable[tuple[tuple[str, str], Hands]]) -> str:
                 hands.dry,
             )
         ]
-        columns = [values.tolist() for values in (figures.levels, figures.points, figures.hands_won, *sums)]
+        columns = [values.tolist() for values in (metrics.levels, metrics.points, metrics.hands_won, *sums)]
         tables = hands.levels.shape[0]
         writer.writerows((*names, deal, tables, *row) for deal, row in enumerate(zip(*columns, strict=True)))
     return text.getvalue()

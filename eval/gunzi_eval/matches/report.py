@@ -1,6 +1,6 @@
-"""The arena's report, as a page (HTML) or as Markdown, made of its JSON and of nothing else.
+"""Reports of a tournament: a table for the terminal, and an HTML page or Markdown made from the arena's JSON.
 
-The page stands by itself: no script, no font, no picture from elsewhere.
+The page is self-contained: it loads no scripts, fonts or images.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gunzi_env.cli.text import printable
+from gunzi_env.cli.text import printable, table_text
 from gunzi_eval.matches import charts
-from gunzi_eval.matches.figures import POINTS_A_BAR
-from gunzi_eval.stats.intervals import Interval, figure
+from gunzi_eval.matches.figures import POINTS_A_BAR, Pair
+from gunzi_eval.stats.intervals import Interval, format_interval
 
 Content = dict[str, Any]
 
@@ -28,9 +28,24 @@ rect, circle { fill: #3b6ea5; } line { stroke: #3b6ea5; stroke-width: 2; } .midd
 """
 
 
+def summary_text(pairs: Sequence[Pair], with_deals: bool = False) -> str:
+    """Format the main results as a table for the terminal, optionally with the number of deals of each pair."""
+    with_matches = any(pair.matches_won for pair in pairs)
+    heading = ["a", "b", *(["deals"] if with_deals else []), "levels/hand", "points/hand", "hands won %"]
+    heading += ["matches won %"] if with_matches else []
+    rows = []
+    for pair in pairs:
+        row = [pair.a, pair.b, *([str(pair.deals)] if with_deals else [])]
+        row += [format_interval(pair.levels, 2), format_interval(pair.points, 1)]
+        shares = [pair.hands_won, *([pair.matches_won] if with_matches else [])]
+        row += ["-" if share is None else format_interval(share, 1, 100, signed=False) for share in shares]
+        rows.append(row)
+    return f"mean [95 % interval] from a's view\n{table_text(heading, rows, left=2)}"
+
+
 @dataclass(frozen=True)
 class Section:
-    """A table under a heading, with the charts that a page shows below it; ``shades[row][column]`` are -1..1."""
+    """A table with a title and a note; a page adds charts and colours cells by ``shades[row][column]`` in -1..1."""
 
     title: str
     note: str
@@ -41,11 +56,11 @@ class Section:
 
 
 def _shares(interval: Content | None) -> str:
-    return "-" if interval is None else figure(Interval(**interval), 1, 100, signed=False)
+    return "-" if interval is None else format_interval(Interval(**interval), 1, 100, signed=False)
 
 
 def _means(interval: Content | None, digits: int, signed: bool = True) -> str:
-    return "-" if interval is None else figure(Interval(**interval), digits, signed=signed)
+    return "-" if interval is None else format_interval(Interval(**interval), digits, signed=signed)
 
 
 def _name(pair: Content) -> str:
@@ -53,7 +68,7 @@ def _name(pair: Content) -> str:
 
 
 def sections(content: Content) -> list[Section]:
-    """Everything that is reported of the arena's JSON ``content``."""
+    """Return the sections of the report from the arena's JSON ``content``."""
     pairs = content["pairs"]
     return [_cross(pairs), _headline(pairs), _roles(pairs), _phases(pairs), _kitty(pairs), *map(_distribution, pairs)]
 
@@ -68,7 +83,7 @@ def _cross(pairs: Sequence[Content]) -> Section:
     text = {key: _means({"mean": mean, "low": mean, "high": mean}, 2).partition(" ")[0] for key, mean in cells.items()}
     return Section(
         "Cross table",
-        "Levels a hand, from the view of the agent at the left.",
+        "Levels per hand, from the view of the agent on the left.",
         ("", *names),
         [[mine, *(text.get((mine, other), "") for other in names)] for mine in names],
         shades=[[0.0, *(cells.get((mine, other), 0.0) / most for other in names)] for mine in names],
@@ -86,10 +101,10 @@ def _headline(pairs: Sequence[Content]) -> Section:
     lines = [(_name(pair), Interval(**pair["levels"]), _means(pair["levels"], 2)) for pair in pairs]
     return Section(
         "Pairs",
-        "Means from a's view with their 95 % intervals over deals.",
+        "Means from a's view with 95 % intervals over deals.",
         ("a", "b", "deals", "levels/hand", "points/hand", "hands won %", "matches won %"),
         rows,
-        (charts.whiskers("Levels a hand", lines, 0.0),),
+        (charts.whiskers("Levels per hand", lines, 0.0),),
     )
 
 
@@ -106,7 +121,7 @@ def _roles(pairs: Sequence[Content]) -> Section:
         "Hands in which a attacks, and hands in which it deals, from a's view.",
         ("a", "b", "a is", "hands", "levels/hand", "points/hand", "hands won %"),
         rows,
-        (charts.whiskers("Points a hand by role", lines, 0.0),),
+        (charts.whiskers("Points per hand by role", lines, 0.0),),
     )
 
 
@@ -114,7 +129,7 @@ _PHASES: dict[str, tuple[str, Callable[[Content | None], str]]] = {
     "bid": ("named the trump suit %", _shares),
     "dig": ("dug as attacker %", _shares),
     "guard": ("guarded as dealer %", _shares),
-    "blood": ("blood won, cards a hand", lambda interval: _means(interval, 2, signed=False)),
+    "blood": ("blood won, cards/hand", lambda interval: _means(interval, 2, signed=False)),
 }
 
 
@@ -133,8 +148,8 @@ def _phases(pairs: Sequence[Content]) -> Section:
             rows.append([pair[side], other, *cells])
     return Section(
         "By phase",
-        "What each agent did against the other: bids and shown jokers that stood, kitties dug and guarded, and the "
-        "tribute that the next hand owes to it.",
+        "Each agent against the other: hands whose trump suit its bid or shown joker named, kitties dug and guarded, "
+        "and the tribute that it receives in the next hand.",
         ("agent", "against", *(heading for heading, _ in _PHASES.values())),
         rows,
         tuple(charts.whiskers(_PHASES[phase][0].capitalize(), found) for phase, found in lines.items() if found),
@@ -150,8 +165,8 @@ def _kitty(pairs: Sequence[Content]) -> Section:
         rows.append([pair["a"], pair["b"], *kitty, _means(seats["levels"], 2), z])
     return Section(
         "Kitty and seats",
-        "Jokers in the kitty and dry pots; and what the seats 0 and 2 were worth, whoever sat there, in levels a hand "
-        "and in standard errors (z): beyond 3 the seats would not be alike.",
+        "Jokers in the kitty and dry pots; and the advantage of seats 0 and 2, averaged over both agents, in levels "
+        "per hand and in standard errors (z): beyond 3 it is unlikely to be chance.",
         ("a", "b", "jokers/kitty", "dry pots %", "seats 0, 2", "z"),
         rows,
     )
@@ -162,10 +177,10 @@ def _distribution(pair: Content) -> Section:
     kinds = (("levels", 1), ("points", POINTS_A_BAR))
     return Section(
         f"{_name(pair)}: distributions",
-        f"How many hands gave a so many levels, and points to the nearest {POINTS_A_BAR}.",
+        f"Number of hands by levels won by a, and by points rounded to {POINTS_A_BAR}.",
         ("figure", "value", "hands"),
         [[kind, value, str(count)] for kind, _ in kinds for value, count in found[kind].items()],
-        tuple(charts.bars(f"{_name(pair)}: {kind} a hand", found[kind], step) for kind, step in kinds),
+        tuple(charts.bars(f"{_name(pair)}: {kind} per hand", found[kind], step) for kind, step in kinds),
     )
 
 
@@ -173,13 +188,13 @@ def _about(content: Content) -> str:
     turned = ", each at all four rotations of its hands" if content["rotations"] else ""
     return (
         f"Rules {content['rules']} ({content['rules_digest']}), start states version {content['starts']}, seed "
-        f"{content['seed']}. Every deal is played twice with the teams exchanged{turned}; intervals by the method "
+        f"{content['seed']}. Every deal is played twice with the teams exchanged{turned}. Interval method: "
         f"{content['interval']}."
     )
 
 
 def as_html(content: Content) -> str:
-    """The page."""
+    """Format the HTML page."""
     shown = charts.shown
     parts = []
     for section in sections(content):
@@ -208,7 +223,7 @@ def _colour(shade: float) -> str:
 
 
 _MARKS = re.compile(r"([\\`*_(<>|&~])")
-"""What could be more than text within a line; without the parenthesis there is no link."""
+"""Characters with a meaning inside a line of Markdown; without the parenthesis there is no link."""
 
 
 def _plain(text: str) -> str:
@@ -216,7 +231,7 @@ def _plain(text: str) -> str:
 
 
 def as_markdown(content: Content) -> str:
-    """The same tables as Markdown; no charts."""
+    """Format the tables as Markdown, without charts."""
     parts = ["# Arena", _plain(_about(content))]
     for section in sections(content):
         heading, *rows = (" | ".join(map(_plain, row)) for row in (section.header, *section.rows))
@@ -226,4 +241,4 @@ def as_markdown(content: Content) -> str:
 
 
 FORMS: dict[str, Callable[[Content], str]] = {".html": as_html, ".md": as_markdown}
-"""By the ending of the file's name."""
+"""Formats by the suffix of the file name."""

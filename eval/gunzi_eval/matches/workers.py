@@ -1,21 +1,19 @@
-"""Blocks of deals as tasks: what a tournament is made of, and who plays them, here or in other processes.
+"""Blocks of deals, the units of work of a tournament, and the executors that play them in this or in other processes.
 
-A block's games are a function of (two agents, rules, seed, deals), so that it does not matter who plays it, or when.
-The processes are our own and not a ``concurrent.futures`` pool, because that cannot say which process was lost, to
-what, or what it was playing, and leaves its workers behind when the command itself is killed.
+The games of a block are a function of (two agents, rules, seed, deals), so it does not matter which process plays it or
+when. The processes are not a ``concurrent.futures`` pool, because a pool cannot say which process was lost, why, and
+what it was playing, and because it leaves its workers behind when the command itself is killed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import signal
 import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,17 +23,20 @@ from gunzi_agents.base import Agent
 from gunzi_agents.playing import identity
 from gunzi_env import cli
 from gunzi_env.rules import Rules
+from gunzi_env.vector.processes import Failure, WorkerLost, how_ended, spawn
 from gunzi_eval.matches import duplicate
 
 Games = npt.NDArray[np.int16]
-"""Packed results of a block: hands as :meth:`gunzi_eval.matches.hands.Hands.pack` gives them; matches as their shares
-in quarters, ``[1, 1, matches]``."""
+"""Packed results of a block: hands as packed by :meth:`gunzi_eval.matches.hands.HandResults.pack`; matches as their
+shares in quarters, ``[1, 1, matches]``."""
+
+MAX_WORKERS = 256
 
 _QUARTERS = 4
-"""A match's share is a number of quarters: two tables, each won, lost or, without an end, half."""
+"""The share of a match is a multiple of a quarter: two tables, each won, lost or, if it does not end, half."""
 
 
-class Task(NamedTuple):
+class MatchBlock(NamedTuple):
     """A block of deals, or of whole matches, between two agents."""
 
     a: str
@@ -49,14 +50,8 @@ class Task(NamedTuple):
         return f"{self.a} - {self.b} {what} {self.first}..{self.first + self.number - 1}"
 
 
-class WorkerLost(RuntimeError):
-    """A process of the tournament ended; the message says how, and what was being played."""
-
-    exit_code = 4
-
-
 class Fault(ValueError):
-    """What went wrong in another process, in its own words and with its own exit code."""
+    """Error in another process, with its message and exit code."""
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
@@ -64,174 +59,170 @@ class Fault(ValueError):
 
 
 class OtherAgent(ValueError):
-    """A name that has come to mean another agent since the tournament began."""
+    """The agent of a name has changed since the tournament began."""
 
     exit_code = 3
 
 
 def shares(games: Games) -> npt.NDArray[np.float64]:
-    """The share of its two tables that the first agent won, of each match: float64[matches]."""
+    """Unpack the share of its two tables that the first agent won in each match, ``float64[matches]``."""
     return games[0, 0] / _QUARTERS
 
 
 @dataclass(frozen=True)
-class Setting:
-    """All that a process needs to play any block."""
+class TournamentSpec:
+    """Everything that a process needs to play any block of a tournament."""
 
     rules: Rules
     seed: int
     rotations: int = 1
     make: Callable[[str, Rules], Agent] = registry.make
-    """Importable by name, for the other processes."""
+    """Builds an agent from its name; importable by name, for the other processes."""
     identities: dict[str, str] = field(default_factory=dict)
-    """By agent: what :func:`identity` must give."""
+    """Expected :func:`gunzi_agents.playing.identity` of each agent, by name."""
 
 
-class Player:
-    """Plays blocks in this process; agents are made when they are first met."""
+class BlockPlayer:
+    """Plays blocks in this process; agents are built when they are first needed."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+    def __init__(self, spec: TournamentSpec) -> None:
+        self.spec = spec
         self._agents: dict[tuple[str, int], Agent] = {}
 
     def agent(self, name: str, side: int = 0) -> Agent:
-        """The agent of a name; each side has its own, for agents may remember what they have seen."""
+        """Return the agent of a name; each side has its own instance, because agents may keep state.
+
+        Raises:
+            OtherAgent: its identity is not the expected one.
+        """
         if (name, side) not in self._agents:
-            made = self.setting.make(name, self.setting.rules)
-            if self.setting.identities.get(name, identity(made)) != identity(made):
+            made = self.spec.make(name, self.spec.rules)
+            if self.spec.identities.get(name, identity(made)) != identity(made):
                 raise OtherAgent(f"agent {name!r} is not what it was when the tournament began")
             self._agents[name, side] = made
         return self._agents[name, side]
 
-    def play(self, task: Task) -> Games:
-        """The games of one block."""
-        setting = self.setting
-        agents = (self.agent(task.a), self.agent(task.b, 1))
-        numbers = np.arange(task.first, task.first + task.number, dtype=np.uint64)
-        if task.kind == "hands":
-            return duplicate.hands_of_block(agents, setting.rules, numbers, setting.seed, setting.rotations).pack()
-        won = duplicate.matches_of_block(agents, setting.rules, numbers, setting.seed)
+    def play(self, block: MatchBlock) -> Games:
+        """Play one block."""
+        spec = self.spec
+        agents = (self.agent(block.a), self.agent(block.b, 1))
+        numbers = np.arange(block.first, block.first + block.number, dtype=np.uint64)
+        if block.kind == "hands":
+            return duplicate.hands_of_block(agents, spec.rules, numbers, spec.seed, spec.rotations).pack()
+        won = duplicate.matches_of_block(agents, spec.rules, numbers, spec.seed)
         return (won * _QUARTERS).astype(np.int16)[None, None]
 
 
-class Players(Protocol):
-    """Those who play: give them tasks while there is a place, then wait for what is finished."""
+class Executor(Protocol):
+    """Plays blocks: start blocks while there is capacity, then wait for results."""
 
     def free(self) -> bool:
-        """Is there a place?"""
+        """Return whether another block can be started."""
         ...
 
-    def start(self, task: Task) -> None:
-        """Begin a block."""
+    def start(self, block: MatchBlock) -> None:
+        """Start a block."""
         ...
 
-    def wait(self) -> list[tuple[Task, Games]]:
-        """Some finished blocks, at least one.
+    def wait(self) -> list[tuple[MatchBlock, Games]]:
+        """Return one or more finished blocks.
 
         Raises:
-            WorkerLost: a process ended; blocks that were finished before have been handed over.
+            WorkerLost: a process ended; all blocks finished before have been returned.
+            Fault: a block raised a typed error in another process.
         """
         ...
 
     def close(self) -> None:
-        """End."""
+        """Release the processes."""
         ...
 
 
-class Alone:
-    """This process plays, one block after the other."""
+class SerialExecutor:
+    """Plays one block after the other in this process."""
 
-    def __init__(self, player: Player) -> None:
+    def __init__(self, player: BlockPlayer) -> None:
         self._player = player
-        self._task: Task | None = None
+        self._block: MatchBlock | None = None
 
     def free(self) -> bool:
-        """See :class:`Players`."""
-        return self._task is None
+        """See :class:`Executor`."""
+        return self._block is None
 
-    def start(self, task: Task) -> None:
-        """See :class:`Players`."""
-        self._task = task
+    def start(self, block: MatchBlock) -> None:
+        """See :class:`Executor`."""
+        self._block = block
 
-    def wait(self) -> list[tuple[Task, Games]]:
-        """See :class:`Players`; the block is played now."""
-        assert self._task is not None, "there is nothing to wait for"
-        task, self._task = self._task, None
-        return [(task, self._player.play(task))]
+    def wait(self) -> list[tuple[MatchBlock, Games]]:
+        """See :class:`Executor`; plays the block."""
+        assert self._block is not None, "no block was started"
+        block, self._block = self._block, None
+        return [(block, self._player.play(block))]
 
     def close(self) -> None:
-        """See :class:`Players`."""
+        """See :class:`Executor`."""
 
 
-class Pool:
-    """Other processes play, as many blocks at a time as there are processes."""
+class ProcessExecutor:
+    """Plays blocks in other processes, one at a time in each."""
 
-    def __init__(self, setting: Setting, workers: int) -> None:
-        context = multiprocessing.get_context("spawn")  # a fork would copy threads and locks of torch
+    def __init__(self, spec: TournamentSpec, workers: int) -> None:
         self._processes: dict[Connection, Any] = {}
-        self._tasks: dict[Connection, Task] = {}
-        self._trouble: _Trouble | None = None
+        self._blocks: dict[Connection, MatchBlock] = {}
+        self._failure: Failure | None = None
         try:
             for number in range(1, workers + 1):
-                ours, theirs = context.Pipe()
-                process = context.Process(
-                    target=_work, args=(setting, theirs), name=f"worker {number} of {workers}", daemon=True
-                )
-                process.start()
-                theirs.close()  # or its end would not be noticed
-                self._processes[ours] = process
+                process, connection = spawn(_work, (spec,), f"worker {number} of {workers}")
+                self._processes[connection] = process
         except BaseException:
             self.close()
             raise
 
     @property
     def pids(self) -> list[int]:
-        """The processes' numbers."""
+        """Process ids of the workers."""
         return [process.pid for process in self._processes.values()]
 
     def free(self) -> bool:
-        """See :class:`Players`."""
-        return len(self._tasks) < len(self._processes)
+        """See :class:`Executor`."""
+        return len(self._blocks) < len(self._processes)
 
-    def start(self, task: Task) -> None:
-        """See :class:`Players`."""
-        connection = next(found for found in self._processes if found not in self._tasks)
-        self._tasks[connection] = task
-        with contextlib.suppress(OSError):  # it is gone, which wait() will say
-            connection.send(task)
+    def start(self, block: MatchBlock) -> None:
+        """See :class:`Executor`."""
+        connection = next(found for found in self._processes if found not in self._blocks)
+        self._blocks[connection] = block
+        with contextlib.suppress(OSError):  # the process has ended; wait() reports it
+            connection.send(block)
 
-    def wait(self) -> list[tuple[Task, Games]]:
-        """See :class:`Players`."""
-        finished: list[tuple[Task, Games]] = []
+    def wait(self) -> list[tuple[MatchBlock, Games]]:
+        """See :class:`Executor`."""
+        finished: list[tuple[MatchBlock, Games]] = []
         while not finished:
-            if self._trouble is not None:
-                self._trouble.tell()
+            if self._failure is not None:
+                _raise(self._failure)
             lost = None
-            for connection in wait(list(self._tasks)):
+            for connection in wait(list(self._blocks)):
                 assert isinstance(connection, Connection)
                 try:
                     answer = connection.recv()
                 except (EOFError, OSError):
                     lost = connection
                     continue
-                if isinstance(answer, _Trouble):
-                    self._trouble = answer
+                if isinstance(answer, Failure):
+                    self._failure = answer
                 else:
-                    finished.append((self._tasks.pop(connection), answer))
+                    finished.append((self._blocks.pop(connection), answer))
             if lost is not None and not finished:
                 raise self._lost(lost)
         return finished
 
     def _lost(self, connection: Connection) -> WorkerLost:
         process = self._processes[connection]
-        process.join(5)
-        code = process.exitcode
-        how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-        playing = ", ".join(map(str, self._tasks.values()))
-        return WorkerLost(f"{process.name} was lost ({how}); being played: {playing}")
+        playing = ", ".join(map(str, self._blocks.values()))
+        return WorkerLost(f"{process.name} was lost ({how_ended(process, 5)}); being played: {playing}")
 
     def close(self) -> None:
-        """End the processes; what they are playing is given up."""
+        """Kill the processes; unfinished blocks are lost."""
         for connection, process in self._processes.items():
             connection.close()
             process.kill()
@@ -239,30 +230,23 @@ class Pool:
             process.join()
 
 
-@dataclass(frozen=True)
-class _Trouble:
-    """What a process says that cannot go on."""
-
-    message: str
-    exit_code: int | None
-    trace: str
-
-    def tell(self) -> None:
-        if self.exit_code is None:
-            print(self.trace.rstrip(), file=sys.stderr, flush=True)
-            raise WorkerLost(f"a worker failed: {self.message}")
-        raise Fault(self.message, self.exit_code)
+def _raise(failure: Failure) -> NoReturn:
+    """Raise a worker's exception here: :class:`Fault`, or :class:`WorkerLost` after showing a defect's traceback."""
+    if failure.exit_code is None:
+        print(failure.traceback.rstrip(), file=sys.stderr, flush=True)
+        raise WorkerLost(f"a worker failed: {failure.message}")
+    raise Fault(failure.message, failure.exit_code)
 
 
-def _work(setting: Setting, connection: Connection) -> None:
-    """The life of a process: play what is asked for until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the command itself ends its workers
-    player = Player(setting)
+def _work(connection: Connection, spec: TournamentSpec) -> None:
+    """Play the blocks sent over the connection until it is closed."""
+    player = BlockPlayer(spec)
     with contextlib.suppress(EOFError, OSError):
         while True:
-            task = connection.recv()
+            block = connection.recv()
             try:
-                answer: Any = player.play(task)
+                answer: Any = player.play(block)
             except Exception as error:
-                answer = _Trouble(cli.message(error), cli.exit_code(error), f"{task}:\n{traceback.format_exc()}")
+                trace = f"{block}:\n{traceback.format_exc()}"
+                answer = Failure(cli.message(error), trace, cli.exit_code(error))
             connection.send(answer)

@@ -1,14 +1,13 @@
-"""Means with 95 % intervals over independent deals.
+"""Means with 95 % confidence intervals over independent deals.
 
-A deal's figure is already the average of its tables, so deals are independent and equally distributed, and
-Student's interval mean ± t * s / sqrt(n) is the right one: exact for normal data, and with a thousand deals the
-mean is as good as normal whatever one deal's figure looks like. Against a bootstrap it has three gains here: it
-needs no random numbers, it is wider where there are few deals (percentile bootstraps are too narrow there), and
-mirrored data give the mirrored interval to the last bit. The bootstrap is there too, for whoever doubts it
-(:func:`bootstrap`).
+The result of a deal is the average of its tables, so deals are independent and identically distributed. Student's
+interval mean ± t * s / sqrt(n) is exact for normal data, and with a thousand deals the mean is close to normal for any
+distribution of results. It has three advantages over a bootstrap: it needs no random numbers, it is wider with few
+deals (where percentile bootstraps are too narrow), and mirrored data give the mirrored interval to the last bit.
+:func:`bootstrap` is available for comparison.
 
-Some figures are of a part of a deal's hands, such as those where a side attacks: sums over deals of ``values``, divided
-by sums of ``weights``. Both methods take such ratios; of equal weights they are the mean.
+Some metrics concern a part of a deal's hands, such as those in which a side attacks: the sum of ``values`` over deals
+divided by the sum of ``weights``. Both methods accept such ratios; with equal weights the ratio is the mean.
 """
 
 from __future__ import annotations
@@ -23,23 +22,28 @@ import numpy.typing as npt
 
 LEVEL = 0.95
 RESAMPLES = 1999
-"""Of a bootstrap: 95 % of the 2,000 gaps between so many sorted means is a whole number of them."""
+"""Resamples of a bootstrap: 95 % of the 2,000 gaps between the sorted means is a whole number."""
 _MEMORY = 200_000
-"""How many draws of a bootstrap are made at once, about."""
+"""Approximate number of deals that a bootstrap draws at once."""
 SHARE_DIGITS = 12
-"""Shares are rounded to so many: what the other side sees, 1 - share, then mirrors it to the last digit shown."""
+"""Shares are rounded to this many digits, so that 1 - share, the other side's share, mirrors every digit shown."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and its interval; ``low`` and ``high`` are None where one deal or none says nothing about the spread."""
+    """Mean and its 95 % interval; ``low`` and ``high`` are None for a single deal, which has no spread.
+
+    >>> found = mean_interval(np.array([1.0, 2.0, 3.0, 2.0]))
+    >>> found.mean, round(found.low, 1), round(found.high, 1)
+    (2.0, 0.7, 3.3)
+    """
 
     mean: float
     low: float | None
     high: float | None
 
     def as_dict(self) -> dict[str, float | None]:
-        """The form of the arena's JSON.
+        """Convert to the form of the arena's JSON.
 
         >>> Interval(0.5, None, None).as_dict()
         {'mean': 0.5, 'low': None, 'high': None}
@@ -48,7 +52,7 @@ class Interval:
 
 
 def student(freedom: int, level: float = LEVEL) -> float:
-    """The two-sided quantile of Student's t, to within 0.1 %.
+    """Two-sided quantile of Student's t distribution, to within 0.1 %.
 
     >>> round(student(1), 3), round(student(2), 3), round(student(10), 3), round(student(999), 3)
     (12.706, 4.303, 2.228, 1.962)
@@ -70,12 +74,12 @@ def student(freedom: int, level: float = LEVEL) -> float:
     return sum(term / freedom**power for power, term in enumerate(terms))
 
 
-def figure(interval: Interval, digits: int, scale: float = 1.0, signed: bool = True) -> str:
-    """A mean and its interval as text.
+def format_interval(interval: Interval, digits: int, scale: float = 1.0, signed: bool = True) -> str:
+    """Format a mean and its interval, multiplied by ``scale`` and rounded to ``digits``.
 
-    >>> figure(Interval(0.25, 0.125, 0.375), 3)
+    >>> format_interval(Interval(0.25, 0.125, 0.375), 3)
     '+0.250 [+0.125, +0.375]'
-    >>> figure(Interval(0.5, None, None), 1, 100, signed=False)
+    >>> format_interval(Interval(0.5, None, None), 1, 100, signed=False)
     '50.0 [one deal]'
     """
     form = f"{'+' if signed else ''}.{digits}f"
@@ -93,7 +97,7 @@ Method = Callable[[Values, Values], Interval]
 
 
 def student_interval(values: Values, weights: Values) -> Interval:
-    """Student's interval; of a ratio by its linear part (Cochran, Sampling Techniques, 1977, section 6.4).
+    """Student's interval; a ratio is linearised (Cochran, Sampling Techniques, 1977, section 6.4).
 
     >>> student_interval(np.array([1.0, 0.0, 4.0]), np.array([1.0, 0.0, 1.0])).mean
     2.5
@@ -107,10 +111,10 @@ def student_interval(values: Values, weights: Values) -> Interval:
 
 
 def bootstrap(seed: int) -> Method:
-    """The percentile interval over deals drawn with repetition (Efron and Tibshirani 1993, chapter 13).
+    """Percentile bootstrap over deals (Efron and Tibshirani 1993, chapter 13).
 
-    Which deals are drawn hangs on ``seed`` and their number alone, so that all figures of a pair are of the same draws
-    and mirrored data give the mirrored interval to the last bit.
+    The draws depend only on ``seed`` and the number of deals, so all metrics of a pair share their draws and mirrored
+    data give the mirrored interval to the last bit.
     """
 
     def interval(values: Values, weights: Values) -> Interval:
@@ -122,7 +126,7 @@ def bootstrap(seed: int) -> Method:
         while len(found) < RESAMPLES:
             drawn = rng.integers(0, count, (-(-_MEMORY // count), count))
             sums, totals = values[drawn].sum(axis=1), weights[drawn].sum(axis=1)
-            there = totals > 0  # a draw of few deals may have no such hand
+            there = totals > 0  # a draw of few deals may contain no such hand
             found += (sums[there] / totals[there]).tolist()
         found = sorted(found[:RESAMPLES])
         outside = round((RESAMPLES + 1) * (1 - LEVEL) / 2)
@@ -139,9 +143,9 @@ def _ratio(values: Values, weights: Values) -> float:
 
 
 def mean_interval(values: Values, method: Method = student_interval) -> Interval:
-    """The mean of float64[n], n >= 1, with its interval.
+    """Mean of ``float64[n]``, n >= 1, with its interval.
 
-    If all deals agree the interval is that one value: an agent against itself is exactly 0.
+    If all deals agree, the interval is that value: an agent against itself is exactly 0.
 
     >>> mean_interval(np.array([1.0, 1.0, 1.0]))
     Interval(mean=1.0, low=1.0, high=1.0)
@@ -152,17 +156,17 @@ def mean_interval(values: Values, method: Method = student_interval) -> Interval
 
 
 def share_interval(values: Values, weights: Values | None = None, method: Method = student_interval) -> Interval:
-    """The same for shares in 0..1, kept within 0..1; with ``weights``, ``values`` of so many hands.
+    """Share in 0..1 with its interval, cut off at 0 and 1; with ``weights``, ``values`` of that many hands.
 
-    Where every deal was won (or lost) outright the spread is zero, though the next deal may well be lost: the bound
-    is then the share under which n wins in a row would still come with a chance of 2.5 %.
+    If every deal was won (or lost), the spread is zero although the next deal may be lost. The bound is then the share
+    for which n wins in a row have a probability of 2.5 %.
 
     >>> interval = share_interval(np.ones(20))
     >>> interval.mean, round(interval.low, 3), interval.high
     (1.0, 0.832, 1.0)
     """
     weights = np.ones(len(values)) if weights is None else weights
-    found = method(values - weights / 2, weights)  # about the middle, where both sides look alike
+    found = method(values - weights / 2, weights)  # relative to 1/2, so that both sides are treated alike
     if found.low is None or found.high is None:
         return Interval(_share(found.mean), None, None)
     low, high = found.low, found.high

@@ -21,17 +21,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_agents.base import Agent
+from gunzi_agents.playing import Seating, play_hands
 from gunzi_env import engine
 from gunzi_env.cards import ACE, POINTS_OF_RANK
 from gunzi_env.chapters.deal import start_keys
-from gunzi_env.chapters.settlement import Outcome, settle
+from gunzi_env.chapters.settlement import Settlement, settle
 from gunzi_env.keys import mix
 from gunzi_env.order import BIG_JOKER_SLOT, SMALL_JOKER_SLOT
 from gunzi_env.planes import BIT, count
 from gunzi_env.published import equity, starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import KITTY, NOBODY, Tables
-from gunzi_eval.playing import Sitting
 
 BLOCK = 4096
 _PLAY, _STATES = np.uint64(3), np.uint64(7)
@@ -94,7 +94,8 @@ def _play_block(rules: Rules, agent: Agent, numbers: npt.NDArray[np.uint64], see
     mine = np.choose(draw(2, len(alike)), [some[draw(3, len(some))] for some in alike])
     levels = np.stack([mine, levels[draw(4, len(levels))]], axis=1).astype(np.int8)
     engine.begin_hand(t, everyone, levels=levels, dealer=np.zeros(t.num, np.int8), blood=blood)
-    Sitting.alone(t, agent, mix(seed, _PLAY, numbers)).play_hands()
+    agent.reset()
+    play_hands(t, Seating.alone(agent, t.num, mix(seed, _PLAY, numbers)))
     kitty = t.holder(everyone, KITTY)
     jokers = (count(kitty & BIT[slot]) for slot in (BIG_JOKER_SLOT, SMALL_JOKER_SLOT))
     ends = np.stack([t.score, t.dug, *jokers, t.dry], axis=1).astype(np.int16)
@@ -170,14 +171,14 @@ def chain(rules: Rules, hands: Hands) -> Chain:
     return Chain(shape, row, column, stays, weight, won)
 
 
-def _settled(rules: Rules, kinds: Ends, mine: int, theirs: int) -> Outcome:
+def _settled(rules: Rules, kinds: Ends, mine: int, theirs: int) -> Settlement:
     score, dug, big, small, dry = kinds.T
     levels = np.tile(np.array([rules.first_level + mine, rules.first_level + theirs], np.int8), (len(kinds), 1))
     return settle(rules, score, dug > 0, big, small, dry > 0, levels, np.zeros(len(kinds), np.int8))
 
 
 def _steps(
-    rules: Rules, out: Outcome, chance: Floats, state: int, shape: tuple[int, int, int]
+    rules: Rules, out: Settlement, chance: Floats, state: int, shape: tuple[int, int, int]
 ) -> tuple[npt.NDArray[Any], ...]:
     """Row, column, stays and weight of the hands that do not end the match, alike ones put together."""
     on = np.flatnonzero(out.match_winner == NOBODY)

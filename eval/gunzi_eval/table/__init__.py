@@ -1,1 +1,1 @@
-"""The view from the table: game events as text, what a person types, and a bot's analysis."""
+"""One table in words: game events, input of a player, and analysis by bots."""

@@ -1,4 +1,4 @@
-"""What a bot would do at a decision, and what it thinks that each action is worth, where it can say so."""
+"""A bot's choice at a decision, and its values of the actions, if it can report them."""
 
 from __future__ import annotations
 
@@ -17,53 +17,53 @@ from gunzi_env.tables import Tables
 from gunzi_eval.stats.intervals import Interval, student
 
 BEST = 5
-"""So many actions of an opinion are named."""
+"""Number of actions in an analysis."""
 
-Worths = npt.NDArray[np.float32]
+Values = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 
 
 @runtime_checkable
 class Policy(Protocol):
-    """A bot that plays each action with a chance, or would: a network."""
+    """A bot that can report action probabilities, such as a network."""
 
-    def probabilities(self, view: View, legal: Flags) -> Worths:
-        """The chance of each action, ``float32[B, A]``."""
+    def probabilities(self, view: View, legal: Flags) -> Values:
+        """Return the probability of each action, ``float32[B, A]``."""
         ...
 
 
 @dataclass(frozen=True)
-class Option:
-    """An action and what it is worth, with a 95 % interval and the number of worlds where it was searched."""
+class ActionValue:
+    """An action and its value; for a search, with a 95 % interval and the number of sampled worlds."""
 
     action: int
-    worth: Interval
+    value: Interval
     worlds: int = 0
 
 
 @dataclass(frozen=True)
-class Opinion:
-    """A bot's choice, and its best options in its own measure; none where it cannot say what it thinks."""
+class Analysis:
+    """A bot's choice and its best actions in its own measure; no values if the bot cannot report any."""
 
     agent: str
     choice: int
     measure: str = ""
-    options: tuple[Option, ...] = ()
+    values: tuple[ActionValue, ...] = ()
 
 
 def choices(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
-    """The agent's action at each of N tables, int32[N], for ``keys uint64[N]``.
+    """Ask the agent for its action at each of N tables, ``int32[N]``, with ``keys uint64[N]``.
 
     Raises:
-        gunzi_agents.playing.AgentFault: it crashed or answered what is not legal.
+        gunzi_agents.playing.AgentFault: the agent crashed or chose an illegal action.
     """
     everywhere = np.arange(tables.num)
     agent.reset()
     return ask(agent, observe.view(tables), tables.actions.unpack(tables.legal), keys, tables, everywhere)
 
 
-def worths(agent: Agent, tables: Tables) -> tuple[str, Worths] | None:
-    """How the agent measures actions and what each is worth at N tables, float32[N, A]; None if it cannot say."""
+def action_values(agent: Agent, tables: Tables) -> tuple[str, Values] | None:
+    """Return the agent's measure and its values of all actions at N tables, ``float32[N, A]``, or None."""
     view, legal = observe.view(tables), tables.actions.unpack(tables.legal)
     if isinstance(agent, Appraiser):
         return "worth in its own measure", agent.appraise(view, legal)
@@ -72,37 +72,44 @@ def worths(agent: Agent, tables: Tables) -> tuple[str, Worths] | None:
     return None
 
 
-def opinion(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64], played: int) -> Opinion:
-    """What the agent thinks at one table, for ``keys uint64[1]``.
+def analyse(agent: Agent, tables: Tables, keys: npt.NDArray[np.uint64], played: int | None = None) -> Analysis:
+    """Analyse the decision at one table with an agent.
 
-    Its choice and the action ``played`` are among the options, if it has weighed them at all.
+    Args:
+        agent: The bot.
+        tables: One table.
+        keys: ``uint64[1]``, for random choices.
+        played: Action to list in addition to the best ones, if the agent values it.
+
+    Raises:
+        gunzi_agents.playing.AgentFault: the agent crashed or chose an illegal action.
     """
     choice = int(choices(agent, tables, keys)[0])
-    measure, options = _searched(agent, tables, keys) if isinstance(agent, Search) else _appraised(agent, tables)
-    if len(options) < 2:
-        return Opinion(agent.name, choice)
-    options = sorted(options, key=lambda option: -option.worth.mean)
-    named = [option for rank, option in enumerate(options) if rank < BEST or option.action in (choice, played)]
-    return Opinion(agent.name, choice, measure, tuple(named))
+    measure, values = _searched(agent, tables, keys) if isinstance(agent, Search) else _appraised(agent, tables)
+    if len(values) < 2:
+        return Analysis(agent.name, choice)
+    values = sorted(values, key=lambda value: -value.value.mean)
+    named = [value for rank, value in enumerate(values) if rank < BEST or value.action in (choice, played)]
+    return Analysis(agent.name, choice, measure, tuple(named))
 
 
-def _appraised(agent: Agent, tables: Tables) -> tuple[str, list[Option]]:
-    found = worths(agent, tables)
+def _appraised(agent: Agent, tables: Tables) -> tuple[str, list[ActionValue]]:
+    found = action_values(agent, tables)
     if found is None:
         return "", []
-    measure, worth = found
+    measure, values = found
     legal = np.flatnonzero(tables.actions.unpack(tables.legal)[0])
-    if (worth[0, legal] == worth[0, legal[0]]).all():  # it thinks nothing of them in this phase
+    if (values[0, legal] == values[0, legal[0]]).all():  # it does not value actions in this phase
         return measure, []
-    return measure, [Option(action, Interval(float(worth[0, action]), None, None)) for action in legal.tolist()]
+    return measure, [ActionValue(action, Interval(float(values[0, action]), None, None)) for action in legal.tolist()]
 
 
-def _searched(search: Search, tables: Tables, keys: npt.NDArray[np.uint64]) -> tuple[str, list[Option]]:
-    """The candidates of a search; the base bot's own move, against which they are measured, is worth 0."""
+def _searched(search: Search, tables: Tables, keys: npt.NDArray[np.uint64]) -> tuple[str, list[ActionValue]]:
+    """Return the candidates of a search; values are relative to the base bot's own action, which has value 0."""
     found = search.weigh(observe.view(tables), tables.actions.unpack(tables.legal), keys)
-    options = [Option(int(found.candidates[0, 0]), Interval(0.0, None, None))]
+    values = [ActionValue(int(found.candidates[0, 0]), Interval(0.0, None, None))]
     for column in np.flatnonzero(found.worlds[0, 1:] > 1) + 1:
         worlds, mean = int(found.worlds[0, column]), float(found.gains[0, column])
         half = student(worlds - 1) * float(found.errors[0, column])
-        options.append(Option(int(found.candidates[0, column]), Interval(mean, mean - half, mean + half), worlds))
-    return f"levels gained over {search.base.name}'s own move", options
+        values.append(ActionValue(int(found.candidates[0, column]), Interval(mean, mean - half, mean + half), worlds))
+    return f"levels gained over {search.base.name}'s own move", values

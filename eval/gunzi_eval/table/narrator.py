@@ -1,7 +1,7 @@
-"""One table as it is seen from a chair, told step by step: what `demo`, `play` and `replay` show.
+"""Events of one table in words, as demo, play and replay show them.
 
-:func:`advance` carries out an action and returns what happened. ``viewer`` is a seat, which is told what that seat
-may know, or None for a spectator who sees all cards. Nothing is told of a player who declined (R4.6).
+:meth:`Narrator.advance` carries out an action and returns the events. ``viewer`` is a seat, whose events contain only
+what that seat may know, or None for a spectator who sees all cards. No event reports that a player declined (R4.6).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ SUIT_WORDS = dict(zip(SUITS, ("spades", "hearts", "clubs", "diamonds")))
 
 
 @dataclass(frozen=True)
-class Note:
-    """Something that happened, as a sentence."""
+class Message:
+    """An event as a sentence."""
 
     text: str
 
@@ -40,7 +40,7 @@ class Play:
 
 @dataclass(frozen=True)
 class Trick:
-    """A finished trick: its plays in order, who won it, its points and the score after it."""
+    """A finished trick: its plays in order, the winner, its points and the score after it."""
 
     number: int
     plays: tuple[tuple[int, str], ...]
@@ -49,11 +49,11 @@ class Trick:
     score: int
 
 
-Event = Note | Play | Trick
+Event = Message | Play | Trick
 
 
 def seat_name(seat: int, viewer: int | None = None) -> str:
-    """A seat in words.
+    """Name a seat, relative to the viewer if there is one.
 
     >>> seat_name(2), seat_name(2, viewer=0), seat_name(0, viewer=0)
     ('seat 2', 'seat 2 (partner)', 'you')
@@ -66,7 +66,7 @@ def seat_name(seat: int, viewer: int | None = None) -> str:
 
 
 class Narrator:
-    """Advances table 0 of some Tables and tells what happens."""
+    """Advances table 0 and reports the events."""
 
     def __init__(self, tables: Tables, viewer: int | None = None) -> None:
         self.t = tables
@@ -74,26 +74,26 @@ class Narrator:
         self.tricks = 0
 
     def advance(self, action: int) -> list[Event]:
-        """Carry out one action and return what happened.
+        """Carry out one action and return its events.
 
         Raises:
-            gunzi_env.engine.IllegalAction: nothing has changed.
+            gunzi_env.engine.IllegalAction: the action is illegal; the table is unchanged.
         """
         before = self.t.clone()
         engine.step(self.t, np.array([action]))
         return self.tell(before, action)
 
     def tell(self, before: Tables, action: int) -> list[Event]:
-        """What happened since ``before`` by this action (and by what it forced)."""
+        """Return the events since ``before`` caused by this action and the moves it forced."""
         events: list[Event] = [*self._bid(before, action)]
         if self.t.attempt[0] != before.attempt[0]:
-            events.append(Note("The cards name no trump suit: they are dealt again (R4.8)."))
+            events.append(Message("The cards name no trump suit: they are dealt again (R4.8)."))
         if before.phase[0] <= Phase.BID < self.t.phase[0]:
             events += [*self._bidding_closed(), *self._exemption()]
         return [*events, *self._tribute(before), *self._kitty(before), *self._plays(before)]
 
     def opening(self) -> list[Event]:
-        """What is known when a hand begins."""
+        """Return the events at the start of a hand."""
         t = self.t
         self.tricks = 0
         first = "first hand of a match" if t.first_hand[0] else f"{self._name(int(t.dealer[0]))} to deal"
@@ -101,24 +101,26 @@ class Narrator:
             f"levels {rank_name(int(t.levels[0, 0]))} (seats 0, 2) and {rank_name(int(t.levels[0, 1]))} (seats 1, 3)"
         )
         owed = f", {int(t.blood[0])} blood owed" if t.blood[0] else ""
-        events: list[Event] = [Note(f"New hand: {first}, {levels}{owed}.")]
-        if t.phase[0] > Phase.BID:  # nobody had anything to decide in the bidding
+        events: list[Event] = [Message(f"New hand: {first}, {levels}{owed}.")]
+        if t.phase[0] > Phase.BID:  # there was no decision in the bidding
             events += [*self._bidding_closed(), *self._exemption(), *self._tribute(None), *self._kitty(None)]
         return events
 
     def _bidding_closed(self) -> list[Event]:
-        """Who deals, what is trump and why (R4)."""
+        """Report the dealer, the trump suit and the reason (R4)."""
         t = self.t
         dealer, turned = int(t.dealer[0]), cards_text(t, 0, t.turned[:, 0])
         if t.first_hand[0]:
-            why = f"the kitty was flipped, {turned} (R4.3)" if turned else "whoever shows a big joker deals (R4.2)"
+            why = (
+                f"the kitty was flipped, {turned} (R4.3)" if turned else "the player who shows a big joker deals (R4.2)"
+            )
         elif t.bid_seat[0] != NOBODY:
             why = f"the bid of {self._name(int(t.bid_seat[0]))} stands (R4.5)"
         else:
-            why = f"nobody bid, the kitty's top card counts, {turned} (R4.7)"
+            why = f"there was no bid, the kitty's top card counts, {turned} (R4.7)"
         suit = SUIT_WORDS[SUITS[int(t.trump[0])]]
         result = f"deal{'s' * (dealer != self.viewer)}; trumps are {suit}, level {rank_name(int(t.level[0]))}: {why}"
-        return [Note(f"{self._name(dealer, start=True)} {result}.")]
+        return [Message(f"{self._name(dealer, start=True)} {result}.")]
 
     def _name(self, seat: int, start: bool = False) -> str:
         name = seat_name(seat, self.viewer)
@@ -127,9 +129,9 @@ class Narrator:
     def _sees(self, *seats: int) -> bool:
         return self.viewer is None or self.viewer in seats
 
-    def _says(self, seat: int, verb: str, rest: str) -> Note:
+    def _says(self, seat: int, verb: str, rest: str) -> Message:
         name = self._name(seat, start=True)
-        return Note(f"{name} {_verb(name, verb)} {rest}.")
+        return Message(f"{name} {_verb(name, verb)} {rest}.")
 
     def _bid(self, before: Tables, action: int) -> Iterable[Event]:
         if before.phase[0] > Phase.BID or action == before.actions.PASS:
@@ -142,7 +144,7 @@ class Narrator:
         )
 
     def _exemption(self) -> Iterable[Event]:
-        """R5.5: one of the side that owes shows all big jokers."""
+        """Report that a player who owes tribute shows all big jokers (R5.5)."""
         t, dealer = self.t, int(self.t.dealer[0])
         if not t.rules.anti_tribute or not t.blood[0]:
             return
@@ -181,11 +183,11 @@ class Narrator:
         faces, size = kitty_faces(t, np.array([0]))
         cards = format_cards(faces[0, : size[0]].tolist())
         if t.kitty_shown[0]:
-            yield Note(f"The kitty is shown: {cards} (R6.1).")
+            yield Message(f"The kitty is shown: {cards} (R6.1).")
         elif self._sees(dealer):
             yield self._says(dealer, "see", f"the kitty: {cards} (R6.1)")
         if t.dry[0]:
-            yield Note("A dry pot: the kitty is not exchanged, its jokers count for nothing (R6.6).")
+            yield Message("A dry pot: the kitty is not exchanged, its jokers count for nothing (R6.6).")
 
     def _buried(self) -> Event:
         t, dealer = self.t, int(self.t.dealer[0])
@@ -225,13 +227,13 @@ class Narrator:
 
 
 def _by_seat(t: Tables, first: int, cards: Words) -> dict[int, str]:
-    """The cards ``uint64[D, 4]`` by seat as text, in playing order from ``first``, seats without cards left out."""
+    """Format the cards ``uint64[D, 4]`` by seat, in playing order from ``first``, without seats that have no cards."""
     order = [(first + i) & 3 for i in range(4)]
     return {seat: cards_text(t, 0, cards[:, seat]) for seat in order if cards[:, seat].any()}
 
 
 def _verb(name: str, verb: str) -> str:
-    """The verb for a subject.
+    """Conjugate a verb for a subject.
 
     >>> _verb("you", "bury"), _verb("seat 1", "bury"), _verb("seat 1", "play")
     ('bury', 'buries', 'plays')

@@ -1,4 +1,4 @@
-"""What a finished hand means, in plain words with the clauses of docs/rules.md."""
+"""The result of a finished hand in plain words, with the clauses of docs/rules.md."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gunzi_env.tables import KITTY, Tables
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A finished hand of one table, in plain numbers; teams are 0 for seats 0 and 2, 1 for seats 1 and 3."""
+class HandSummary:
+    """A finished hand of one table; team 0 has seats 0 and 2, team 1 has seats 1 and 3."""
 
     rules: Rules
     score: int
@@ -34,8 +34,8 @@ class Outcome:
     match_winner: int
 
     @classmethod
-    def of(cls, tables: Tables, n: int = 0) -> Outcome:
-        """The outcome of table ``n``, whose hand must be over."""
+    def of(cls, tables: Tables, n: int = 0) -> HandSummary:
+        """Summarise the hand of table ``n``, which must be over."""
         copies = to_counts(tables.planes[:, n, KITTY])
         points = tables.layout.points[tables.level[n]]
         return cls(
@@ -63,25 +63,24 @@ class Outcome:
 
     @property
     def attackers_win(self) -> bool:
-        """R9: S against take."""
+        """Whether S reaches take (R9)."""
         return self.score >= self.rules.take
 
     @property
     def jokers(self) -> int:
-        """R9's J: a big joker counts two, a small one one; none in a dry pot."""
+        """J of R9: a big joker counts two, a small one one, and none in a dry pot."""
         return 0 if self.dry else 2 * self.big + self.small
 
 
 def cards_text(tables: Tables, n: int, planes: Words) -> str:
-    """The cards of ``uint64[D]`` at table ``n``, strongest first, as text."""
+    """Format the cards ``uint64[D]`` at table ``n``, strongest first."""
     copies = to_counts(planes)
     slots = [slot for slot in range(len(copies) - 1, -1, -1) for _ in range(int(copies[slot]))]
-    trump = max(int(tables.trump[n]), 0)
-    return format_cards(to_faces(tables.layout, int(tables.level[n]), trump, slots))
+    return format_cards(to_faces(tables.layout, int(tables.level[n]), tables.trump_or_provisional(n), slots))
 
 
 def team_name(team: int) -> str:
-    """A team by its seats.
+    """Name a team by its seats.
 
     >>> team_name(1)
     'seats 1 and 3'
@@ -89,12 +88,12 @@ def team_name(team: int) -> str:
     return f"seats {team} and {team + 2}"
 
 
-def sentences(hand: Outcome) -> list[str]:
-    """The result in sentences, one an item."""
+def sentences(hand: HandSummary) -> list[str]:
+    """Explain the result, one sentence per item."""
     return [_tricks(hand), _verdict(hand), *_levels(hand), *_after(hand)]
 
 
-def _tricks(hand: Outcome) -> str:
+def _tricks(hand: HandSummary) -> str:
     attackers, points = team_name(1 - hand.dealers), hand.kitty_points
     taken = hand.score - (2 * points if hand.dug else 0)
     start = f"The attackers ({attackers}) took {taken} points in tricks"
@@ -103,25 +102,23 @@ def _tricks(hand: Outcome) -> str:
         dig = "and won the last trick: they dig the kitty and add its points twice (R8.2)"
         return f"{start} {dig}. {holds}: S = {hand.score}."
     guard = "The dealers won the last trick and guard the kitty (R8.3)"
-    return f"{start}. {guard}. {holds}{', which count for nobody' if points else ''}: S = {hand.score}."
+    return f"{start}. {guard}. {holds}{', which do not count' if points else ''}: S = {hand.score}."
 
 
-def _verdict(hand: Outcome) -> str:
+def _verdict(hand: HandSummary) -> str:
     sign, take = (">=" if hand.attackers_win else "<"), hand.rules.take
     if hand.attackers_win:
         return f"S {sign} {take}: the attackers take the deal (R9)."
     return f"S {sign} {take}: the dealers ({team_name(hand.dealers)}) stay (R9)."
 
 
-def _levels(hand: Outcome) -> list[str]:
+def _levels(hand: HandSummary) -> list[str]:
     lines = []
     if hand.big or hand.small:
         kinds = [f"{n} {kind} joker{'s' * (n > 1)}" for n, kind in ((hand.big, "big"), (hand.small, "small")) if n]
         what = f"The kitty holds {' and '.join(kinds)}"
         lines.append(
-            f"{what}, but a dry pot's jokers count for nothing (R6.6)."
-            if hand.dry
-            else f"{what}: J = {hand.jokers} (R9)."
+            f"{what}, but jokers in a dry pot do not count (R6.6)." if hand.dry else f"{what}: J = {hand.jokers} (R9)."
         )
     elif hand.dry:
         lines.append("The pot was dry: the kitty was not exchanged (R6.6).")
@@ -130,22 +127,22 @@ def _levels(hand: Outcome) -> list[str]:
     return lines
 
 
-def _rise(hand: Outcome) -> str:
+def _rise(hand: HandSummary) -> str:
     risen = next((team for team in (0, 1) if hand.gain[team]), None)
     high = hand.rules.level_at_high  # R9.7
     if risen is None:
         needed = "dealers rise only by a guard"
         if hand.attackers_win:
             needed = "attackers rise only by a dig" + (f" or by S >= {hand.rules.blood_high}" if high else "")
-        return f"Nobody's level rises: {needed} ({'R9, R9.7' if high and hand.attackers_win else 'R9'})."
+        return f"No level rises: {needed} ({'R9, R9.7' if high and hand.attackers_win else 'R9'})."
     gain, old, new = hand.gain[risen], hand.levels[risen], hand.next_levels[risen]
     why = "R9" if hand.dug or not hand.attackers_win else f"S >= {hand.rules.blood_high}, R9.7"
     text = f"Level: +{gain} for {team_name(risen)} ({why}), {rank_name(old)} to {rank_name(new)}"
     return f"{text}; a must-play level holds the rise (R9.2)." if new != old + gain else f"{text}."
 
 
-def _fall(hand: Outcome) -> list[str]:
-    """R9.8: it comes on top of what the other side gains."""
+def _fall(hand: HandSummary) -> list[str]:
+    """Report a fall of level (R9.8), in addition to the other side's gain."""
     fallen = [team for team in (0, 1) if hand.next_levels[team] < hand.levels[team]]
     return [
         f"{team_name(team).capitalize()} were dug on the last level and fall back to "
@@ -154,7 +151,7 @@ def _fall(hand: Outcome) -> list[str]:
     ]
 
 
-def _after(hand: Outcome) -> list[str]:
+def _after(hand: HandSummary) -> list[str]:
     if hand.match_winner >= 0:
         return [f"The match is over: {team_name(hand.match_winner)} win it ({_ending(hand)})."]
     who = "the dealer's next player" if hand.attackers_win else "the dealer's partner"
@@ -165,7 +162,7 @@ def _after(hand: Outcome) -> list[str]:
     return [*lines, f"The side that does not deal owes {owed}."]
 
 
-def _ending(hand: Outcome) -> str:
+def _ending(hand: HandSummary) -> str:
     rules = hand.rules
     if rules.sweep_ends_match and hand.score == 0:
         return "S = 0, R9.4"

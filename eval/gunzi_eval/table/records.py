@@ -1,4 +1,4 @@
-"""Records as the commands take them: a file, the hands chosen of it, and its title."""
+"""Reading records for the commands: the file, the selected hands, and a title."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from gunzi_env.record import Record, RecordError
 
 
 def read(file: Path) -> Record:
-    """The record in a file.
+    """Read a record.
 
     Raises:
-        RecordError: it cannot be read, or is no record; the message names the file.
+        RecordError: the file cannot be read or is not a record; the message names it.
     """
     try:
         return record.parse(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise RecordError(f"{file}: {error.strerror or error}") from None
-    except ValueError as error:  # also bytes that are no text
+    except ValueError as error:  # includes bytes that are not UTF-8
         raise RecordError(f"{file}: {error}") from None
 
 
 def hand_numbers(game: Record, file: Path, hand: int | None) -> list[int]:
-    """The hands that ``--hand`` chooses, all without it.
+    """Return the number of the hand selected by ``--hand``, or of all hands without it.
 
     Raises:
-        RecordError: the record has none.
-        UsageError: not this one.
+        RecordError: the record has no hands.
+        UsageError: there is no hand with this number.
     """
     if not game.hands:
         raise RecordError(f"{file}: the record has no hands")
@@ -43,7 +43,7 @@ def hand_numbers(game: Record, file: Path, hand: int | None) -> list[int]:
 
 @contextlib.contextmanager
 def naming(file: Path, number: int) -> Iterator[None]:
-    """Around the replay of a hand: what the rules refuse becomes a :class:`RecordError` that names file and hand."""
+    """Turn errors during the replay of a hand into a :class:`RecordError` that names the file and the hand."""
     try:
         yield
     except ValueError as error:
@@ -51,6 +51,6 @@ def naming(file: Path, number: int) -> Iterator[None]:
 
 
 def title(game: Record, file: Path) -> str:
-    """What a record is of, in one line."""
+    """Describe a record in one line."""
     players = ", ".join(f"seat {seat}: {name}" for seat, name in enumerate(game.players)) or "players unknown"
     return f"{file.name}: rules {game.rules.name}, hands: {len(game.hands)}; {players}"

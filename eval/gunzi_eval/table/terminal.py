@@ -1,4 +1,4 @@
-"""Cards and events as lines for a terminal; colours where the terminal has them."""
+"""Cards and events as lines for a terminal, with colours if it supports them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ import sys
 import textwrap
 from collections.abc import Iterable
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
 
 from gunzi_env import planes, render
 from gunzi_env.cards import SUITS, format_cards, parse_face, rank_name
 from gunzi_env.observe import View
-from gunzi_env.order import TRUMP, layout, to_faces
+from gunzi_env.order import TRUMP, provisional, to_faces
 from gunzi_env.tables import Phase, Tables
-from gunzi_eval.table.narrator import Event, Note, Play, Trick, seat_name
-from gunzi_eval.table.outcome import Outcome, sentences
-
-if TYPE_CHECKING:
-    pass
+from gunzi_eval.table.narrator import Event, Message, Play, Trick, seat_name
+from gunzi_eval.table.outcome import HandSummary, sentences
 
 _RED, _BOLD, _RESET = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 _WIDEST = 110
@@ -27,12 +23,12 @@ _CARD = re.compile(r"\b(?:[SHCD][2-9TJQKA]|LJ|BJ)\b")
 
 
 def has_colour() -> bool:
-    """Does stdout show colours? Pipes do not; NO_COLOR (no-color.org) switches them off."""
+    """Return whether stdout shows colours: not in a pipe, and not with NO_COLOR (no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def has_symbols() -> bool:
-    """Can stdout's encoding show the signs of the suits?"""
+    """Return whether the encoding of stdout has the suit symbols."""
     try:
         render.card_text(0).encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
@@ -41,14 +37,14 @@ def has_symbols() -> bool:
 
 
 class Painter:
-    """Turns text into what this terminal can show."""
+    """Formats text with the colours and symbols of this terminal."""
 
     def __init__(self, colour: bool | None = None, symbols: bool | None = None) -> None:
         self.colour = has_colour() if colour is None else colour
         self.symbols = has_symbols() if symbols is None else symbols
 
     def cards(self, text: str) -> str:
-        """Cards such as ``"H9 H9 BJ"`` with suit signs and colours.
+        """Format cards such as ``"H9 H9 BJ"`` with suit symbols and colours.
 
         >>> Painter(colour=False, symbols=True).cards("H9 S3 BJ")
         '♥9 ♠3 BJ'
@@ -58,16 +54,16 @@ class Painter:
         return " ".join(render.card_text(parse_face(token), color=self.colour) for token in text.split())
 
     def typed(self, token: str) -> str:
-        """A card as one types it, red suits in red."""
+        """Format a card as it is typed, red suits in red."""
         return f"{_RED}{token}{_RESET}" if self.colour and token[0] in "HD" else token
 
     def strong(self, text: str) -> str:
-        """Text that stands out."""
+        """Emphasise a text."""
         return f"{_BOLD}{text}{_RESET}" if self.colour else text
 
     def event(self, event: Event, viewer: int | None = None) -> str:
-        """One line for what happened."""
-        if isinstance(event, Note):
+        """Format an event as one line."""
+        if isinstance(event, Message):
             return _CARD.sub(lambda match: self.cards(match[0]), event.text)
         if isinstance(event, Play):
             name = seat_name(event.seat, viewer)
@@ -88,15 +84,15 @@ class Painter:
 
 
 class Spectator:
-    """Shows a hand to somebody who sees all cards: events, the table when play begins, whole tricks, the result."""
+    """Shows a hand with all cards: events, the table before the first lead, whole tricks, and the result."""
 
     def __init__(self, tables: Tables, painter: Painter) -> None:
         self.tables, self.painter = tables, painter
         self.drawn = False
 
     def show(self, events: Iterable[Event]) -> None:
-        """Show some events, and the table once before the first lead."""
-        # Single plays are left out: the finished trick has them all in one line.
+        """Show events, and the table once before the first lead."""
+        # Single plays are omitted: the finished trick has all of them in one line.
         lines = [self.painter.event(event) for event in events if not isinstance(event, Play)]
         if self.tables.phase[0] == Phase.LEAD and not self.drawn:
             self.drawn = True
@@ -107,18 +103,18 @@ class Spectator:
 
 
 def result(tables: Tables) -> list[str]:
-    """The explained result of a finished hand, wrapped to the terminal."""
+    """Explain the result of a finished hand, wrapped to the terminal."""
     width = min(_WIDEST, get_terminal_size((_WIDEST, 24)).columns)
-    return [textwrap.fill(line, width, subsequent_indent="  ") for line in sentences(Outcome.of(tables))]
+    return [textwrap.fill(line, width, subsequent_indent="  ") for line in sentences(HandSummary.of(tables))]
 
 
 def hand_lines(view: View, painter: Painter, row: int = 0) -> list[str]:
-    """A hand as one types it: a line for each suit held, trumps on top, strongest cards first."""
-    level, trump = int(view.level[row]), max(int(view.trump[row]), 0)
-    table = layout(view.rules.mixed_trump_rank)
+    """Format a hand as it is typed: one line per suit, trumps first, strongest cards first."""
+    level, trump = int(view.level[row]), provisional(view.trump[row])
+    table = view.layout
     copies = planes.to_counts(view.hand[:, row])
     suits = table.suit_of_slot[level]
-    # Until trumps are known the hand is in the order of spades; cards that are trumps in any case stand with them.
+    # Until the trump suit is known, the hand is sorted as if it were spades, together with the permanent trumps.
     mixed = view.rules.mixed_trump_rank
     ranks = [2, *([] if mixed in (None, level) else [mixed]), level]  # R2.2, R2.6
     always = ", ".join(f"{rank_name(rank)}s" for rank in ranks)
@@ -139,7 +135,7 @@ def hand_lines(view: View, painter: Painter, row: int = 0) -> list[str]:
 
 
 def show(lines: Iterable[str]) -> None:
-    """Print lines at once, so that a pipe's reader sees them."""
+    """Print lines and flush, so that they reach a pipe at once."""
     for line in lines:
         print(line)
     sys.stdout.flush()

@@ -1,7 +1,9 @@
-"""Compare training runs: the settings that differ, and how strong each was at equal hands and at equal time.
+"""Compare training runs: settings, strength at equal hands and time.
 
-A run's strength at some hands or time is that of its last match until then. Its intervals are over the deals of that
-match. Another seed might end elsewhere: what differs between two single runs need not come from their settings.
+The strength of a run at a number of hands or seconds is that of its last match before. The intervals cover the deals
+of that match only, not the choice of the seed: two single runs may differ although their settings do not matter.
+
+example: gunzi compare runs/mine runs/other
 """
 
 from __future__ import annotations
@@ -17,23 +19,20 @@ from typing import Any
 from tyro.conf import Positional
 
 from gunzi_env.cli.options import UsageError, check_writable, parse, say_next, write_whole
-from gunzi_env.cli.text import printable, show_table
-from gunzi_eval.stats.intervals import Interval, figure
-from gunzi_train.commands.runs import Run, count
+from gunzi_env.cli.text import table_text
+from gunzi_eval.stats.intervals import Interval, format_interval
 from gunzi_train.logs.history import FIGURES, Match
 from gunzi_train.logs.progress import clock
+from gunzi_train.logs.runs import Run, count
 
 MARKS = (0.5, 1.0)
-"""Runs are compared at these shares of what the shortest of them has played."""
+"""Runs are compared at these fractions of the hands (or seconds) of the shortest run."""
 Content = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Compare:
-    """Compare training runs: the settings that differ, and how strong each was at equal hands and at equal time.
-
-    example: gunzi compare runs/mine runs/other
-    """
+    """Options of ``gunzi compare``."""
 
     runs: Positional[tuple[Path, ...]] = ()
     """Two or more run folders."""
@@ -46,7 +45,7 @@ def main(argv: list[str]) -> int:
 
     Raises:
         UsageError: fewer than two runs.
-        RunFolderError: a folder that holds none.
+        RunFolderError: a folder without a run.
     """
     config = parse(Compare, argv, "compare")
     if len(config.runs) < 2:
@@ -57,14 +56,14 @@ def main(argv: list[str]) -> int:
     if config.json is not None:
         write_whole(config.json, json.dumps(content, indent=2, allow_nan=False) + "\n")
         print(f"figures written to {config.json}")
-    say_next(f"gunzi arena {shlex.join(content['runs'])} greedy, to measure them on equal deals")
+    say_next(f"gunzi arena {shlex.join(content['runs'])} greedy, to compare them on the same deals")
     return 0
 
 
 def comparison(runs: Sequence[Run]) -> Content:
-    """All that is compared, as plain JSON types, in the order of the runs; None where a run has no such figure.
+    """Return the comparison as plain JSON types, in the order of the runs; None where a run lacks a figure.
 
-    ``matches[agent]["hands" | "seconds"]`` lists for each mark ``{"at": number, "runs": [match, ...]}``.
+    ``matches[agent]["hands" | "seconds"]`` is a list with one entry per mark: ``{"at": number, "runs": [match, ...]}``.
     """
     settings = {name: [run.settings.get(name) for run in runs] for run in runs for name in run.settings}
     columns = dict.fromkeys(name for run in runs for name in run.history.columns)
@@ -78,7 +77,7 @@ def comparison(runs: Sequence[Run]) -> Content:
 
 
 def _marks(runs: Sequence[Run], agent: str, by: str) -> list[Content]:
-    """The last match of each run until each mark; no marks where a run does not know when it played."""
+    """Return the last match of each run before each mark; an empty list if a run has no times."""
     last = [getattr(run.history.matches[agent][-1], by) for run in runs]
     if any(map(math.isnan, last)):
         return []
@@ -101,14 +100,14 @@ def _finite(number: float) -> float | None:
 
 
 def show_comparison(content: Content) -> None:
-    """Print it as tables, a column for each run."""
+    """Print a comparison as tables with one column per run."""
     names = content["runs"]
     if content["settings"]:
         settings = content["settings"].items()
         rows = [[name, *(json.dumps(value, ensure_ascii=False) for value in values)] for name, values in settings]
-        _show(["settings that differ", *names], rows)
+        _show(["differing settings", *names], rows)
     else:
-        print("the settings are the same")
+        print("the settings are equal")
     newest = content["newest"]
     rows = [[name.replace("_", " "), *(_shown(name, value) for value in values)] for name, values in newest.items()]
     _show(["at the end of the log", *names], rows)
@@ -116,20 +115,20 @@ def show_comparison(content: Content) -> None:
         rows = [line for by in kinds for mark in kinds[by] for line in _mark_rows(by, mark)]
         _show([f"against {agent}", *names], rows)
     if not content["matches"]:
-        print("no agent was played by all of them")
+        print("no agent was played by all runs")
 
 
 def _mark_rows(by: str, mark: Content) -> list[list[str]]:
     title = f"until {_shown(by, mark['at'])}" + (" hands" if by == "hands" else "")
     rows = [[f"{title}: played at", *(_shown(by, match and match[by]) for match in mark["runs"])]]
     for name, digits in (("levels", 2), ("points", 0)):
-        cells = ["-" if match is None else figure(Interval(**match[name]), digits) for match in mark["runs"]]
+        cells = ["-" if match is None else format_interval(Interval(**match[name]), digits) for match in mark["runs"]]
         rows.append([f"  {name}/hand", *cells])
     return rows
 
 
 def _shown(name: str, value: float | None) -> str:
-    """A figure of the log as text; seconds as minutes and seconds.
+    """Format a figure of the log; seconds as minutes and seconds.
 
     >>> _shown("seconds", 61.0), _shown("hands", 1234.0), _shown("kl", 0.01234), _shown("kl", None)
     ('1:01', '1,234', '0.0123', '-')
@@ -141,14 +140,5 @@ def _shown(name: str, value: float | None) -> str:
     return count(value) if name in ("update", "hands", "decisions") or name.endswith("_per_s") else f"{value:.3g}"
 
 
-def _show(header: list[str], rows: list[list[str]]) -> None:
-    from rich.box import SIMPLE
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE)
-    for number, name in enumerate(header):
-        table.add_column(Text(printable(name)), justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    show_table(table)
+def _show(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    print(f"{table_text(heading, rows)}\n", flush=True)

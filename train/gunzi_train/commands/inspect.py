@@ -1,4 +1,7 @@
-"""Say what a checkpoint, a run or a record holds, and whether it is whole."""
+"""Show the content of a checkpoint, a run or a record, and verify it.
+
+example: gunzi inspect runs/mine
+"""
 
 from __future__ import annotations
 
@@ -16,36 +19,33 @@ from gunzi_env import record
 from gunzi_env.cli.options import UsageError, check_writable, parse, say_next, write_whole
 from gunzi_env.cli.text import printable
 from gunzi_env.record import RecordError
-from gunzi_eval.stats.intervals import Interval, figure
+from gunzi_eval.stats.intervals import Interval, format_interval
 from gunzi_eval.table import records
 from gunzi_train import config as configuration
 from gunzi_train.config import Config
 
 _RECORD = record.MAGIC.rstrip("0123456789").encode()
-"""How the records of all versions begin."""
+"""First bytes of a record of any version."""
 
 
 @dataclass(frozen=True)
 class Inspect:
-    """Say what a checkpoint, a run or a record holds, and whether it is whole.
-
-    example: gunzi inspect runs/mine
-    """
+    """Options of ``gunzi inspect``."""
 
     file: Positional[Path]
-    """A checkpoint, a run folder (its newest usable checkpoint is looked at) or a record."""
+    """A checkpoint, a run folder (its newest usable checkpoint) or a record."""
     json: Path | None = None
-    """Write the same to this file as JSON."""
+    """Write the content to this file as JSON."""
 
 
 def main(argv: list[str]) -> int:
     """``gunzi inspect``.
 
     Raises:
-        CheckpointError, RecordError: the file cannot be read, is damaged or none of ours.
+        CheckpointError, RecordError: the file cannot be read, is damaged or is of another kind.
     """
     if "" in argv:  # as a path it would mean the current folder
-        raise UsageError("the name of the file is empty")
+        raise UsageError("the file name is empty")
     config = parse(Inspect, argv, "inspect")
     check_writable(config.json, "--json")
     if _is_record(config.file):
@@ -68,11 +68,11 @@ def _is_record(path: Path) -> bool:
         with open(path, "rb") as file:
             return file.read(64).removeprefix(b"\xef\xbb\xbf").startswith(_RECORD)
     except (OSError, ValueError):
-        return False  # what is wrong with it is said by who reads it as a checkpoint
+        return False  # checkpoint.load reports the reason
 
 
 def of_checkpoint(found: Checkpoint, damaged: list[CheckpointError]) -> dict[str, Any]:
-    """What a verified checkpoint holds, as plain JSON types; of the settings those that are not the default."""
+    """Return the content of a verified checkpoint as plain JSON types, with the settings that are not the default."""
     meta, rules = found.meta, found.rules
     now = checkpoint.observation_version(rules)
     was = str(meta.get("observation"))
@@ -99,7 +99,7 @@ def of_checkpoint(found: Checkpoint, damaged: list[CheckpointError]) -> dict[str
 
 
 def of_record(path: Path) -> dict[str, Any]:
-    """What a record holds, as plain JSON types; it is played again, so that the rules have their say."""
+    """Return the content of a record as plain JSON types; it is replayed, which checks every decision."""
     game = records.read(path)
     try:
         if game.hands:
@@ -121,7 +121,7 @@ def of_record(path: Path) -> dict[str, Any]:
 
 
 def lines(content: dict[str, Any]) -> list[str]:
-    """The content as text, a line or more for each entry.
+    """Format the content as text, one or more lines per entry.
 
     >>> content = {"format": 1, "counters": {"updates": 9, "hands": 1234}, "settings": {"ppo.lr": 0.1}}
     >>> print(*lines(content), sep="\\n")
@@ -144,7 +144,7 @@ def lines(content: dict[str, Any]) -> list[str]:
 
 def _text(value: Any) -> str:
     if isinstance(value, dict) and value.keys() == {"mean", "low", "high"}:
-        return figure(Interval(**value), 2)
+        return format_interval(Interval(**value), 2)
     if isinstance(value, dict):
         return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
     if isinstance(value, list):

@@ -1,1 +1,1 @@
-"""Start of the further processes of a run: on this machine, or by Ray."""
+"""Starting and resuming runs, and starting their other processes on this machine or with Ray."""

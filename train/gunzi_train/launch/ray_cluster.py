@@ -32,14 +32,14 @@ from gunzi_train.group import Group, import_path, meet
 from gunzi_train.plan import Plan
 from gunzi_train.rollout.ray_actors import COLOURS, TRIES, Actors
 from gunzi_train.run import session
-from gunzi_train.signals import Stop
+from gunzi_train.signals import SignalGuard
 
 KNOCK_SECONDS, ANSWER_SECONDS = 5.0, 30.0
 """Timeouts of a connection to the port of a machine, and of the health check of Ray behind it."""
 
 
 @contextmanager
-def joined(settings: RayConfig, stop: Stop) -> Iterator[None]:
+def joined(settings: RayConfig, stop: SignalGuard) -> Iterator[None]:
     """Join or start a cluster; a started one ends with the context, a joined one stays.
 
     Raises:
@@ -65,7 +65,7 @@ def joined(settings: RayConfig, stop: Stop) -> Iterator[None]:
         stop.take_back()
 
 
-def _init(address: str, needed: int, stop: Stop) -> None:
+def _init(address: str, needed: int, stop: SignalGuard) -> None:
     options: dict[str, Any] = {"address": address, "log_to_driver": False, "logging_level": "ERROR"}
     before = os.environ.get("PYTHONPATH")
     if address == "local":

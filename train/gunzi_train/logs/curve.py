@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gunzi_train.folder import CURVE, write_bytes
+from gunzi_train.folder import CURVE, write
 from gunzi_train.logs.history import History
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Curve:
         if self._gave_up:
             return ""
         try:
-            write_bytes(self._path, png(self._history.read(), self._figures))
+            write(self._path, png(self._history.read(), self._figures))
         except ImportError:
             reason = "matplotlib is not installed: no curve.png is drawn"
         except Exception as error:  # the run is worth more than its picture

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from gunzi_eval.matches.hands import Figures
+from gunzi_eval.matches.hands import Metrics
 from gunzi_eval.stats.intervals import Interval
 from gunzi_train.folder import METRICS
 
@@ -19,7 +19,7 @@ _COUNTERS = {
     "speed": ("seconds", "hands_per_s", "decisions_per_s"),
 }
 """Columns of every run, by the part of an update's row that holds them."""
-FIGURES = tuple(f.name for f in fields(Figures))
+FIGURES = tuple(f.name for f in fields(Metrics))
 """Figures of a match: levels, points, hands_won."""
 
 

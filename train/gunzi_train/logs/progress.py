@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from gunzi_env.cli.text import printable
-from gunzi_eval.stats.intervals import Interval, figure
+from gunzi_eval.stats.intervals import Interval, format_interval
 
 PLAIN_SECONDS = 10.0
 """Seconds between lines if the output is not a terminal."""
@@ -155,14 +155,14 @@ def figures(found: Found) -> list[str]:
     >>> figures({"levels": half, "points": Interval(-3, -9, 3), "hands_won": half})
     ['+0.50 [+0.25, +0.75]', '-3 [-9, +3]', '50 [25, 75]']
     """
-    won = figure(found["hands_won"], 0, 100, signed=False)
-    return [figure(found["levels"], 2), figure(found["points"], 0), won]
+    won = format_interval(found["hands_won"], 0, 100, signed=False)
+    return [format_interval(found["levels"], 2), format_interval(found["points"], 0), won]
 
 
 def sentence(found: Found) -> str:
     """Format the result of a match in words."""
-    won = 100 * found["hands_won"].mean
-    return f"{figure(found['levels'], 2)} levels, {figure(found['points'], 0)} points, {won:.0f} % of hands"
+    levels, points = format_interval(found["levels"], 2), format_interval(found["points"], 0)
+    return f"{levels} levels, {points} points, {100 * found['hands_won'].mean:.0f} % of hands"
 
 
 def clock(seconds: float) -> str:

@@ -26,7 +26,7 @@ from gunzi_train.errors import EmptyMask, NonFinite
 from gunzi_train.policy import sample
 from gunzi_train.rollout.opponents import Opponents, SelfPlay, make_opponents
 from gunzi_train.seeds import derived_seed
-from gunzi_train.signals import Stop
+from gunzi_train.signals import SignalGuard
 
 Floats = npt.NDArray[np.float32]
 
@@ -114,7 +114,7 @@ class Source(Protocol):
     def is_stale(self) -> bool:
         """Whether older weights than the present ones played a part of the last rollout."""
 
-    def attach(self, say: Callable[[str], None], stop: Stop | None) -> None:
+    def attach(self, say: Callable[[str], None], stop: SignalGuard | None) -> None:
         """Take the functions of a session: print a line, and ask for signals. Optional for own loops."""
 
     def collect(self, net: Network, bf16: bool) -> tuple[Rollout, HandStats]:
@@ -173,7 +173,7 @@ class Collector:
         """See :class:`Source`."""
         return self.opponents.identity
 
-    def attach(self, say: Callable[[str], None], stop: Stop | None) -> None:
+    def attach(self, say: Callable[[str], None], stop: SignalGuard | None) -> None:
         """Do nothing: a rollout is quick, and nothing is printed."""
 
     def _staggered_start(self) -> tuple[View, npt.NDArray[np.bool_]]:

@@ -29,7 +29,7 @@ from gunzi_train.errors import Interrupted, OpponentFault, TrainingError, Worker
 from gunzi_train.plan import Plan
 from gunzi_train.rollout.collector import HandStats, Rollout, make_collector, shape_of
 from gunzi_train.rollout.opponents import make_opponents
-from gunzi_train.signals import Stop
+from gunzi_train.signals import SignalGuard
 
 TRIES = 3
 """Actors lost in a row in one slot, without a rollout in between, that end the run."""
@@ -92,7 +92,7 @@ class Actors:
         opponents = make_opponents(config, plan.rules)
         self.share, self.opponent_identity = opponents.share, opponents.identity
         self.say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)
-        self.stop: Stop | None = None
+        self.stop: SignalGuard | None = None
         self.rollouts = config.ray.actors // config.ray.learners
         tables = self.rollouts * config.collect.tables
         self.data = Rollout.empty(config.collect.steps, tables, shape.inputs, shape.hidden, shape.actions)
@@ -107,7 +107,7 @@ class Actors:
 
     # --- a source of rollouts ---------------------------------------------------------------------
 
-    def attach(self, say: Callable[[str], None], stop: Stop | None) -> None:
+    def attach(self, say: Callable[[str], None], stop: SignalGuard | None) -> None:
         """See :class:`~gunzi_train.rollout.collector.Source`; without it, lines go to stderr."""
         self.say, self.stop = say, stop
 

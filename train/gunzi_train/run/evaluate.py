@@ -66,7 +66,7 @@ def match(
     try:
         if len(own):
             agents = (agent, registry.make(opponent, rules))
-            figures = hands_of_block(agents, rules, own, seed, watch=playing).figures()
+            figures = hands_of_block(agents, rules, own, seed, watch=playing).metrics()
             values[:, own] = [getattr(figures, name) for name in FIGURES]
         while playing(False):
             pass

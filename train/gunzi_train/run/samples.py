@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gunzi_agents.base import Agent
-from gunzi_agents.playing import ask
-from gunzi_env import engine, observe, record
-from gunzi_env.chapters.deal import start_keys
+from gunzi_agents.playing import Actions, Seating, play_hands
+from gunzi_env import engine, record
 from gunzi_env.published import starts
 from gunzi_env.record import Record
 from gunzi_env.rules import Rules
-from gunzi_env.tables import Phase, Tables
+from gunzi_env.tables import Index, Tables
 
 
 def play(agent: Agent, rules: Rules, *, hands: int, seed: int) -> str:
@@ -24,19 +21,15 @@ def play(agent: Agent, rules: Rules, *, hands: int, seed: int) -> str:
         seed: seed of the deals and of the states that they start from.
     """
     tables = Tables(rules, hands)
-    engine.reset(tables, seed, begin=False)
-    everyone = np.arange(hands)
-    levels, dealer, blood = starts.sample(rules, start_keys(tables, everyone))
-    engine.begin_hand(tables, everyone, levels=levels, dealer=dealer, blood=blood)
+    starts.deal(tables, seed)
     game = Record(rules, (agent.name,) * 4, [record.begin(tables, n) for n in range(hands)])
-    while len(live := np.flatnonzero(tables.phase != Phase.OVER)):
-        actions = np.full(hands, tables.actions.PASS, np.int32)
-        legal = tables.actions.unpack(tables.legal[live])
-        no_keys = np.zeros(len(live), np.uint64)  # a trained network does not draw
-        actions[live] = ask(agent, observe.view(tables, live), legal, no_keys, tables, live)
-        for n in live.tolist():
-            record.note(game.hands[n], tables, int(actions[n]), n)
-        engine.step(tables, actions)
+
+    def step(t: Tables, rows: Index, actions: Actions) -> None:
+        for n in rows.tolist():
+            record.note(game.hands[n], t, int(actions[n]), n)
+        engine.step(t, actions)  # forced moves are asked for, so that the record shows them
+
+    play_hands(tables, Seating.alone(agent, hands), step=step)
     for n in range(hands):
         game.hands[n].result = record.result_text(tables, n)
     return record.write(game)

@@ -33,7 +33,7 @@ from gunzi_train.plan import Plan
 from gunzi_train.rollout.collector import Source
 from gunzi_train.run import evaluate, samples
 from gunzi_train.seeds import derived_seed
-from gunzi_train.signals import Stop
+from gunzi_train.signals import SignalGuard
 
 FIRST_MATCH = 5.0
 """Seconds until the first match."""
@@ -76,7 +76,7 @@ class Session:
 
     # --- the loop ---------------------------------------------------------------------------------
 
-    def loop(self, stop: Stop | None) -> int:
+    def loop(self, stop: SignalGuard | None) -> int:
         """Update until the end or a signal; returns the exit code."""
         self.loop_started_at = self.last_saved = self.last_curve = time.monotonic()
         self.last_match = self.loop_started_at - self.config.evaluate.every_seconds + FIRST_MATCH
@@ -115,7 +115,7 @@ class Session:
         self._save_update()
         return error.exit_code
 
-    def _decide(self, stop: Stop | None) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _decide(self, stop: SignalGuard | None) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Decide [exit code or DONE, save, match, length of the schedule]; the decision of process 0 counts."""
         now, updates = time.monotonic(), self.counters.updates
         total = self.total or self._schedule(now)
@@ -189,7 +189,7 @@ class Session:
             matches_at=self.measured_at,
         )
 
-    def _match(self, stop: Stop | None) -> int:
+    def _match(self, stop: SignalGuard | None) -> int:
         """Play a match against each reference opponent; returns the exit code of a signal, else 0."""
         start = time.monotonic()
         self.measured_at = self.counters.hands
@@ -325,7 +325,7 @@ def run(
     group: Group,
     *,
     started_at: float | None = None,
-    stop: Stop | None = None,
+    stop: SignalGuard | None = None,
     source: Source | None = None,
 ) -> int:
     """Train as one process of ``group``; returns the exit code.
@@ -359,7 +359,7 @@ def run(
         raise WorkerLost(f"process 0 raised {type(error).__name__}: {error}") from None
 
 
-def _lead(session: Session, stop: Stop | None) -> int:
+def _lead(session: Session, stop: SignalGuard | None) -> int:
     """Run process 0, the only one that writes and prints."""
     folder.cut_metrics(session.folder / folder.METRICS, session.counters.updates)
     purge = session.counters.updates + 1 if session.plan.resume else None  # first row to write again
