@@ -202,7 +202,7 @@ def test_a_run_without_matplotlib_says_so_once_and_goes_on(
 def test_a_drawing_that_fails_is_no_reason_to_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(history: object) -> bytes:
+    def broken(*_: object) -> bytes:
         raise RuntimeError("no ink")
 
     monkeypatch.setattr(curve, "png", broken)

@@ -45,10 +45,11 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 class Actor:
     """Plays in a process of its own; created by Ray."""
 
-    def __init__(self, plan: Plan, identity: str, stream: tuple[int, int]) -> None:
+    def __init__(self, plan: Plan, network: dict[str, Any], identity: str, stream: tuple[int, int]) -> None:
         settle_torch()
-        self.plan = plan
-        self.net: Network | None = None  # the first weights say which
+        self.net = build(network)
+        # Measured here: the learner's precision suits another CPU, or a GPU.
+        self.bf16 = bf16_is_faster(self.net.device) if plan.config.precision == "auto" else plan.bf16
         self.collector = make_collector(plan.config, plan.rules, "actor", *stream)
         if self.collector.opponent_identity != identity:
             raise OpponentFault(f"agent {plan.config.against!r} is another one on the machine of an actor")
@@ -56,15 +57,8 @@ class Actor:
     def ready(self) -> None:
         """Answer once the tables are ready."""
 
-    def play(
-        self, network: dict[str, Any], weights: dict[str, npt.NDArray[Any]]
-    ) -> tuple[dict[str, Any], npt.NDArray[np.float64]]:
-        """Play a rollout with a network and its weights; returns it packed, with the sums over its hands."""
-        if self.net is None:
-            self.net = build(network)
-            # Measured here: the learner's precision suits another CPU, or a GPU.
-            auto = self.plan.config.precision == "auto"
-            self.bf16 = bf16_is_faster(self.net.device) if auto else self.plan.bf16
+    def play(self, weights: dict[str, npt.NDArray[Any]]) -> tuple[dict[str, Any], npt.NDArray[np.float64]]:
+        """Play a rollout with the given weights; returns it packed, with the sums over its hands."""
         from_arrays(self.net, weights)
         try:
             rollout, hands = self.collector.collect(self.net, self.bf16)
@@ -183,7 +177,7 @@ class Actors:
         for slot in self.slots:
             if slot.rollout is None and (self.plan.config.ray.stale or busy < missing):
                 busy += 1
-                slot.rollout, slot.version = slot.actor.play.remote(self._network, self._weights), self.version
+                slot.rollout, slot.version = slot.actor.play.remote(self._weights), self.version
                 slot.since = time.monotonic()
 
     def _answers(self) -> list[int]:
@@ -252,7 +246,7 @@ class Actors:
         """Start a new actor in a slot."""
         stream = (self.rank, self.made)
         self.made += 1
-        slot.actor = _RemoteActor.remote(self.plan, self.opponent_identity, stream)
+        slot.actor = _RemoteActor.remote(self.plan, self._network, self.opponent_identity, stream)
         slot.ready, slot.rollout = slot.actor.ready.remote(), None
         return slot
 
