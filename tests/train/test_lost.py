@@ -121,7 +121,7 @@ if ("gunzi_train.launch.processes" in sys.orig_argv) == {elsewhere}:
 def test_a_reference_bot_that_crashes_is_named_after_a_checkpoint(elsewhere: bool, tmp_path: Path) -> None:
     run = tmp_path / "run"
     (tmp_path / SITE).write_text(AT_A_MATCH.format(elsewhere=elsewhere), "utf-8")
-    code = "import sys; from gunzi_train import cli; sys.exit(cli.main(sys.argv[1:]))"
+    code = "import sys; from gunzi_train.commands.train import main; sys.exit(main(sys.argv[1:]))"
     matches = ["--evaluate.every-seconds", "1000", "--evaluate.deals", "4", "--evaluate.opponents", "uniform"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
     ended = subprocess.run(

@@ -61,7 +61,8 @@ def test_once_it_saves_and_stops(
 SLOW = """
 import sys, time
 from pathlib import Path
-from gunzi_train import cli, folder
+from gunzi_train import folder
+from gunzi_train.commands import train
 
 save = folder.save
 
@@ -72,7 +73,7 @@ def slow(path, *rest):
         time.sleep(100)
 
 folder.save = slow
-sys.exit(cli.main(sys.argv[1:]))
+sys.exit(train.main(sys.argv[1:]))
 """
 
 
