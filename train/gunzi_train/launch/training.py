@@ -123,7 +123,7 @@ def to_resume(command: RunOptions, where: Path | None, base: Config, *, stands_a
         return None
     if where is not None or not stands_alone:
         raise ConfigError(
-            "command line: --resume RUN cannot be combined with a run, a folder or a file: "
+            "command line: --resume RUN cannot be combined with another folder, file or budget: "
             "a resumed run keeps its folder and its settings"
         )
     changed = [name for name in configuration.set_paths(command.settings, base) if name not in TO_CHANGE]
