@@ -1,4 +1,4 @@
-# Targets: demo, test, coverage, soak, soak-train, faults, mutants, playthroughs, perft, bench, bench-peers, leaderboard, check, lint, types, install, clean. `make demo` works on a fresh clone.
+# Targets: demo, test, test-rest, test-all, coverage, soak, soak-train, faults, mutants, playthroughs, perft, bench, bench-peers, leaderboard, check, lint, types, install, clean. `make demo` works on a fresh clone.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := check
-.PHONY: install demo test coverage soak soak-train faults mutants playthroughs perft bench bench-peers leaderboard check lint types clean
+.PHONY: install demo test test-rest test-all coverage soak soak-train faults mutants playthroughs perft bench bench-peers leaderboard check lint types clean
 # A failed recipe must not leave its target behind.
 .DELETE_ON_ERROR:
 
@@ -30,8 +30,14 @@ demo: install
 	$(BIN)/gunzi arena runs/demo runs/demo/untrained.safetensors greedy uniform --deals 1000 --json runs/demo/arena.json
 	@echo "the trained bot is in runs/demo, its results in runs/demo/arena.json"
 
+# Tiers of tests, see tests/conftest.py: the fast one, then the slow tests and those that start processes.
 test: install
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m fast
+
+test-rest: install
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "slow or process"
+
+test-all: test test-rest
 
 # Branch coverage of gunzi_env; fails below the threshold in pyproject.toml.
 coverage: install
@@ -42,28 +48,28 @@ coverage: install
 # Long run: 10^6 random hands with all laws checked, 10^5 against the oracle. make soak SHARE=0.01 plays 1 % of them.
 SHARE ?= 1
 soak: install
-	$(BIN)/python -m tests.soak --share $(SHARE) --workers $(WORKERS)
+	$(BIN)/python -m tests.support.soak --share $(SHARE) --workers $(WORKERS)
 
 # Train for MINUTES minutes and check that memory, open files and speed stay constant.
 MINUTES ?= 30
 soak-train: install
-	$(BIN)/python -m tests.soak_training --minutes $(MINUTES)
+	$(BIN)/python -m tests.support.soak_training --minutes $(MINUTES)
 
 # Kill training runs at random times and during saves, resume them, and compare each with an uninterrupted run.
 KILLS ?= 50
 faults: install
-	$(BIN)/python -m tests.faults --kills $(KILLS)
+	$(BIN)/python -m tests.support.faults --kills $(KILLS)
 
 # Mutation testing: apply known faults one at a time; the test suite must catch each.
 mutants: install
-	$(BIN)/python -m tests.mutants --workers $(WORKERS)
+	$(BIN)/python -m tests.support.mutants --workers $(WORKERS)
 
 # Regenerate the golden files after an intended change; git diff shows the effect.
 playthroughs: install
-	$(BIN)/python -m tests.playthroughs
+	$(BIN)/python -m tests.support.playthroughs
 
 perft: install
-	$(BIN)/python -m tests.perft
+	$(BIN)/python -m tests.support.perft
 
 # Speed and memory on one core. JSON=benchmarks/results.json saves the figures for docs/performance.md.
 bench: install

@@ -52,7 +52,7 @@ class ActionSpace:
         self.BIG_BIDS = self.SMALL_BIDS + 4
         self.n = self.BIG_BIDS + 4
         """How many actions there are."""
-        self._layout = order.layout(rules.mixed_trump_rank)
+        self._layout = rules.layout
         self.bid_strength, self.bid_suit = self._bid_tables()
         self.unit: Words = copies(np.arange(self.PASS) % NUM_SLOTS, np.arange(self.PASS) // NUM_SLOTS + 1, self.decks)
         """The cards of each card action as planes, ``uint64[D, 54 D]``."""

@@ -16,15 +16,14 @@ import numpy.typing as npt
 
 from gunzi_env import compiled
 from gunzi_env.actions import ActionSpace
-from gunzi_env.chapters import bidding, choice, kitty, settlement, tribute, tricks
+from gunzi_env.chapters import bidding, kitty, selection, settlement, tribute, tricks
 from gunzi_env.chapters.deal import first_seats, shuffle
-from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, put_planes
 from gunzi_env.tables import HAND, NOBODY, Index, Int8, Phase, Tables
 
 __all__ = [
-    "HANDLERS", "IllegalAction", "Phase", "advance", "begin_hand", "carry_out", "checked", "legal", "next_hand",
-    "play_forced", "reset", "step",
+    "HANDLERS", "REFUSALS", "IllegalAction", "Phase", "advance", "begin_hand", "carry_out", "checked", "legal",
+    "next_hand", "play_forced", "reset", "step",
 ]  # fmt: skip
 
 Legal = Callable[[Tables, Index], Words]
@@ -33,11 +32,11 @@ Apply = Callable[[Tables, Index, Ints], Index]
 HANDLERS: dict[Phase, tuple[Legal, Apply]] = {
     Phase.SHOW: (bidding.show_legal, bidding.show_apply),
     Phase.BID: (bidding.bid_legal, bidding.bid_apply),
-    Phase.TRIBUTE: (choice.legal, tribute.apply),
-    Phase.RETURN: (choice.legal, tribute.apply_return),
-    Phase.BURY: (choice.bury_legal, kitty.bury_apply),
+    Phase.TRIBUTE: (selection.legal, tribute.apply),
+    Phase.RETURN: (selection.legal, tribute.apply_return),
+    Phase.BURY: (selection.bury_legal, kitty.bury_apply),
     Phase.JOKERS: (kitty.jokers_legal, kitty.jokers_apply),
-    Phase.PICKUP: (choice.legal, kitty.pickup_apply),
+    Phase.PICKUP: (selection.legal, kitty.pickup_apply),
     Phase.LEAD: (tricks.lead_legal, tricks.lead_apply),
     Phase.FOLLOW: (tricks.follow_legal, tricks.follow_apply),
 }
@@ -125,18 +124,8 @@ def _open_deal(t: Tables, g: Index) -> None:
 
 
 def clear(t: Tables, g: Index) -> None:
-    """Nothing shown, nothing known, nothing played."""
-    for cards in (t.shown, t.known, t.loose, t.turned, t.tribute, t.returned, t.trick):
-        cards[:, g] = U64(0)
-    for flags in (t.void, t.no_pair, t.no_triple, t.kitty_shown, t.kitty_public, t.dry, t.dug):
-        flags[g] = False
-    for numbers in (t.score, t.gain, t.next_blood, t.need, t.pickable, t.led_count, t.trick_points):
-        numbers[g] = 0
-    for choosing in (t.source, t.choice, t.last, t.last_copies, t.floor, t.led_mask, t.win_mask):
-        choosing[g] = 0
-    for nobody in (t.trump, t.match_winner, t.next_dealer, t.led_suit, t.best, t.best_slot, t.leader):
-        nobody[g] = NOBODY
-    t.giver[g] = t.receiver[g] = NOBODY
+    """Write the state before the first decision of a hand: nothing shown, known or played."""
+    t.reset(g)
     t.next_levels[g] = t.levels[g]
     t.held[g] = t.rules.hand_size
     t.dealer[g[t.first_hand[g]]] = NOBODY
@@ -325,29 +314,38 @@ def illegal(t: Tables, n: int, action: int, *, name: int | None = None) -> Illeg
     return IllegalAction(action, _reason(t, n, phase, action), table=table, phase=phase.name, seat=int(t.seat[n]))
 
 
+REFUSALS: dict[Phase, str] = {
+    Phase.SHOW: "the question is whether to show a big joker, or to pass (R4.2)",
+    Phase.BID: "a bid needs its cards in the hand and must beat the standing bid (R4.4, R4.5)",
+    Phase.TRIBUTE: "the largest cards are given; the choice is only between equal ones (R5.1)",
+    Phase.RETURN: "side cards without points go back first, then trumps without points (R5.4)",
+    Phase.BURY: "a small joker is buried only after all big ones (R6.3)",
+    Phase.JOKERS: "only jokers go into the kitty, big ones first (R6.3, R6.5)",
+    Phase.PICKUP: "the smallest cards are picked up; the choice is only between equal ones (R6.5)",
+    Phase.LEAD: "a lead is one card or several identical ones (R3.1, R7.2)",
+    Phase.FOLLOW: "the led suit comes first (R7.3), and in dead following the shape binds too (R7.5)",
+}
+"""Why the rules refuse an action, by phase."""
+
+_ORDER = dict.fromkeys(
+    (Phase.TRIBUTE, Phase.RETURN, Phase.BURY, Phase.PICKUP), ", and cards are named from the highest down"
+) | {Phase.FOLLOW: ", and units are named most copies first, then from the highest down"}
+"""The order in which one choice is spread over several actions."""
+
+
 def _reason(t: Tables, n: int, phase: Phase, action: int) -> str:
     space = t.actions
     if not 0 <= action < space.n:
         return f"actions are 0..{space.n - 1}"
-    level, trump = int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP)
+    level, trump = int(t.level[n]), t.trump_or_provisional(n)
     name = repr(space.name(action, level, trump))
     allowed = [space.name(int(a), level, trump) for a in np.flatnonzero(space.unpack(t.legal[n : n + 1])[0])]
     choices = f"legal are {', '.join(allowed)}" if len(allowed) <= 12 else f"{len(allowed)} others are legal"
     if action >= space.PASS or phase <= Phase.BID:
-        return f"{name} is no choice here; {choices}"
+        return f"{name} is no choice here{f': {REFUSALS[phase]}' if phase <= Phase.BID else ''}; {choices}"
     number, slot = action // NUM_SLOTS + 1, action % NUM_SLOTS
     source = t.source[n] if Phase.TRIBUTE <= phase <= Phase.PICKUP and phase != Phase.JOKERS else HAND + t.seat[n]
-    held = int(((t.planes[:, n, source] >> U64(slot)) & U64(1)).sum())
-    if held < number:
-        return f"{name} asks for {number}, there are {held} to choose from; {choices}"
-    why = {
-        Phase.TRIBUTE: "the largest cards are given, and of equal ones from the highest down (R5.1)",
-        Phase.RETURN: "side cards without points are returned first, from the highest down (R5.4)",
-        Phase.BURY: "cards are named from the highest down, big jokers before small ones (R6.3)",
-        Phase.JOKERS: "only jokers are put in, big ones before small ones (R6.3)",
-        Phase.PICKUP: "the smallest cards are picked up, and of equal ones from the highest down (R6.5)",
-        Phase.LEAD: "one card or several identical ones are led",
-        Phase.FOLLOW: "the led suit comes first (R7.3), then what dead following demands (R7.5); the units of a play "
-        "are named most copies first, then from the highest down",
-    }
-    return f"{name} is not allowed: {why[phase]}; {choices}"
+    available = int(((t.planes[:, n, source] >> U64(slot)) & U64(1)).sum())
+    if available < number:
+        return f"{name} asks for {number}, there are {available} to choose from; {choices}"
+    return f"{name} is not allowed: {REFUSALS[phase]}{_ORDER.get(phase, '')}; {choices}"

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import compiled, order, planes
+from gunzi_env import compiled, planes
 from gunzi_env.cards import ACE
 from gunzi_env.planes import BIT, NUM_SLOTS, U64, Words, unpack
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, Index, Phase, Tables
-from gunzi_env.views import DEALER_OR_KITTY, View, schema, view
+from gunzi_env.views import DEALER_OR_KITTY, View, view
 
 __all__ = [
     "BFLOAT16_ONE", "DEALER_OR_KITTY", "VERSION", "View", "encode", "encode_tables", "privileged", "privileged_size",
@@ -63,7 +63,7 @@ def _sets(rules: Rules) -> list[tuple[str, int]]:
 def _set_words(v: View, out: Words) -> None:
     """The words of :func:`_sets`, into ``out[k, B]``."""
     decks, level = v.rules.decks, v.level
-    layout = order.layout(v.rules.mixed_trump_rank)
+    layout = v.layout
     out[:decks] = v.hand
     out[decks] = v.pending[0]
     out[decks + 1 : 2 * decks + 1] = unseen(v)
@@ -182,7 +182,7 @@ _BYTES, _SHORTS = ("level", "seat"), ("blood", "need")
 @cache
 def _sources(decks: int) -> tuple[npt.NDArray[np.intp], ...]:
     """Where the numbers that are bytes go and come from (rows of the View's bytes), and those that are shorts."""
-    places = schema(decks).places
+    places = View.schema_of(decks).places
     rows = {name: places[name][1] - places["level"][1] for name in ("phase", *_NUMBERS) if name in places}
     rows |= {"my_level": places["levels"][1], "their_level": places["levels"][1] + 1}
     shorts = [k for k, name in enumerate(_NUMBERS) if name in places and places[name][0] == places["blood"][0]]
@@ -295,7 +295,7 @@ def _encode_compiled(t: Tables, me: npt.NDArray[np.int8], out: npt.NDArray[Any],
         from gunzi_env.compiled import encoding
 
         table, (masks, _) = _numbers(t.rules), compiled.order_tables(t.layout)
-        tables = (*compiled.fields(t, encoding.SeenRows), masks, compiled.depth(t), np.arange(t.num))
+        tables = (*compiled.buffers(t), masks, compiled.depth(t), np.arange(t.num))
         numbers = (table.low[:, 0], table.high[:, 0], table.at[:, 0], table.bits, np.array(table.first))
         kept = t.scratch["encode"] = (encoding.encode, tables, (*numbers, np.array(_widths(t.rules))))
     kernel, tables, layout = kept

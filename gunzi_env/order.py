@@ -140,6 +140,11 @@ def _fill(out: Layout, level: int, mixed: int | None) -> None:
     out.ordinary_trumps[level] = pack((suits == TRUMP) & ~permanent & (ranks != level))
 
 
+def provisional(trump: Any) -> Any:
+    """The trump suits ``trump``, and PROVISIONAL_TRUMP where they are not known yet (-1); a number gives an ``int``."""
+    return max(int(trump), PROVISIONAL_TRUMP) if np.ndim(trump) == 0 else np.maximum(trump, PROVISIONAL_TRUMP)
+
+
 def to_slots(table: Layout, level: int, trump: int, faces: list[int]) -> list[int]:
     """The slots of some faces in one hand's order."""
     return [int(s) for s in table.slot_of_face[level, trump, faces]]

@@ -26,7 +26,6 @@ import numpy.typing as npt
 from gunzi_env import engine
 from gunzi_env.cards import format_cards, parse_cards
 from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, shuffle
-from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import U64
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules, RulesError
@@ -94,12 +93,12 @@ def begin(t: Tables, n: int = 0, draw: npt.NDArray[np.uint8] | None = None) -> H
 
 def name_action(t: Tables, action: int, n: int = 0) -> str:
     """An action of table ``n`` in words."""
-    return t.actions.name(action, int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP))
+    return t.actions.name(action, int(t.level[n]), t.trump_or_provisional(n))
 
 
 def parse_action(t: Tables, text: str, n: int = 0) -> int:
     """The opposite of :func:`name_action`; ``ValueError`` names what is wrong."""
-    return t.actions.parse(text, int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP))
+    return t.actions.parse(text, int(t.level[n]), t.trump_or_provisional(n))
 
 
 def note(hand: HandRecord, t: Tables, action: int, n: int = 0) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from gunzi_env import observe, planes
 from gunzi_env.cards import FACE_NAMES, SUITED_FACES, SUITS, rank_name
-from gunzi_env.order import PROVISIONAL_TRUMP, TRUMP, to_faces
+from gunzi_env.order import TRUMP, to_faces
 from gunzi_env.planes import Words
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, Phase, Tables
 
@@ -32,7 +32,7 @@ def card_text(face: int, *, color: bool = False) -> str:
 def cards_line(t: Tables, words: Words, n: int, *, color: bool = False) -> str:
     """The cards of planes ``uint64[D]`` at table ``n``, suit by suit, trumps first, high cards first."""
     counts = planes.to_counts(words)
-    level, trump = int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP)
+    level, trump = int(t.level[n]), t.trump_or_provisional(n)
     blocks = []
     for block in (TRUMP, 0, 1, 2):
         slots = [int(s) for s in np.flatnonzero(counts) if t.layout.suit_of_slot[level, s] == block][::-1]

@@ -23,7 +23,7 @@ import numpy as np
 from gunzi_env import order, planes
 from gunzi_env.actions import BID_WORDS
 from gunzi_env.cards import FACE_NAMES, SUITS, format_cards, parse_hand, parse_rank, parse_suit
-from gunzi_env.chapters import choice, kitty, settlement, tribute, tricks
+from gunzi_env.chapters import kitty, selection, settlement, tribute, tricks
 from gunzi_env.planes import NUM_SLOTS, Ints, Words
 from gunzi_env.rules import Rules, load_rules
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, Index, Tables
@@ -80,8 +80,7 @@ def cards_text(t: Tables, words: Words, n: int = 0) -> str:
     """The cards of planes ``uint64[D]`` at table ``n``, by face."""
     counts = planes.to_counts(words)
     slots = [int(s) for s in np.repeat(np.arange(NUM_SLOTS), counts)]
-    trump = max(int(t.trump[n]), order.PROVISIONAL_TRUMP)
-    return format_cards(sorted(order.to_faces(t.layout, int(t.level[n]), trump, slots)))
+    return format_cards(sorted(order.to_faces(t.layout, int(t.level[n]), t.trump_or_provisional(n), slots)))
 
 
 def _every_choice(
@@ -196,14 +195,14 @@ def pickup_choices(rules: Source, level: int | str, trump: str, kitty_cards: str
 def _choices(t: Tables, source: int, mask: Words, groups: Words, need: Ints) -> list[str]:
     """Every way of taking ``need`` cards of a holder at table 0, each group before the next."""
     holder = np.array([source])
-    forced, group, rest = choice.split(t.holder(ONE_TABLE, holder) & mask, groups, need)
-    if choice.begin(t, ONE_TABLE, holder, forced & mask, group & mask, rest)[0]:
+    forced, group, rest = selection.split(t.holder(ONE_TABLE, holder) & mask, groups, need)
+    if selection.begin(t, ONE_TABLE, holder, forced & mask, group & mask, rest)[0]:
         return [cards_text(t, t.planes[:, 0, PENDING])]
-    return _every_choice(t, choice.legal, _name_card)
+    return _every_choice(t, selection.legal, _name_card)
 
 
 def _name_card(t: Tables, g: Index, action: Ints) -> tuple[Index, Words]:
-    done = choice.name_card(t, g, action)
+    done = selection.name_card(t, g, action)
     return done, t.holder(g[done], PENDING)
 
 
@@ -289,7 +288,7 @@ def settle(
     return result_of(out, 0)
 
 
-def result_of(out: settlement.Outcome, n: int) -> HandResult:
+def result_of(out: settlement.Settlement, n: int) -> HandResult:
     """Row ``n`` of a settlement."""
     ended = bool(out.match_winner[n] != NOBODY)
     return HandResult(

@@ -16,8 +16,10 @@ import json
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, get_args, get_type_hints
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from gunzi_env import order
 from gunzi_env.cards import ACE, NUM_FACES, POINTS_PER_DECK, rank_name
 
 JACK = 11
@@ -147,6 +149,11 @@ class Rules:
         return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
     @property
+    def layout(self) -> order.Layout:
+        """The order of slots in every hand of these rules, by level and trump suit (R2, R2.6)."""
+        return order.layout(self.mixed_trump_rank)  # cached there; a cached property would be pickled with the rules
+
+    @property
     def num_cards(self) -> int:
         """All cards: 54 a deck."""
         return NUM_FACES * self.decks
@@ -222,25 +229,33 @@ def load_rules(rules: str | Path | Rules) -> Rules:
 def _check_types(rules: Rules) -> None:
     hints = get_type_hints(Rules)
     for f in fields(Rules):
-        value, hint = getattr(rules, f.name), hints[f.name]
-        if hint in (int, bool, str):
-            if type(value) is not hint:
-                raise RulesError(f"{f.name} is {value!r}: it must be of type {hint.__name__}")
-        elif f.name == "must_play":
-            if not isinstance(value, tuple) or any(type(level) is not int for level in value):
-                raise RulesError(f"must_play is {value!r}: it must be a list of levels")
-        elif f.name == "mixed_trump_rank":
-            if value is not None and (type(value) is not int or not 4 <= value < ACE):
-                raise RulesError(f"mixed_trump_rank is {value!r}: it must be none or a rank from 4 to 13 (the king)")
-        elif f.name == "jokers_end_match":
-            if not isinstance(value, tuple) or not set(map(repr, value)) <= {"'big'", "'small'"}:
-                raise RulesError(f"jokers_end_match is {value!r}: it may list 'big' and 'small'")
-        else:
-            allowed = [choice for part in get_args(hint) for choice in (get_args(part) or (part,))]
-            allowed = [None if choice is type(None) else choice for choice in allowed]
-            if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
-                names = ", ".join("none" if choice is None else repr(choice) for choice in allowed)
-                raise RulesError(f"{f.name} is {value!r}: allowed are {names}")
+        value = getattr(rules, f.name)
+        if not _fits(value, hints[f.name]):
+            raise RulesError(f"{f.name} is {value!r}: it must be {_described(hints[f.name])}")
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Is ``value`` of the type ``hint``? A bool is no int here, and a list no tuple."""
+    parts = get_args(hint)
+    if get_origin(hint) is Literal:
+        return isinstance(value, str) and value in parts
+    if get_origin(hint) is tuple:
+        return isinstance(value, tuple) and all(_fits(item, parts[0]) for item in value)
+    if parts:  # a union
+        return any(_fits(value, part) for part in parts)
+    return type(value) is hint
+
+
+def _described(hint: Any) -> str:
+    """A type in words, for an error message."""
+    parts = get_args(hint)
+    if get_origin(hint) is Literal:
+        return " or ".join(map(repr, parts))
+    if get_origin(hint) is tuple:
+        return f"a list, each {_described(parts[0])}"
+    if parts:
+        return " or ".join(map(_described, parts))
+    return "none" if hint is NoneType else f"of type {hint.__name__}"
 
 
 def _check_sizes(rules: Rules) -> None:
@@ -280,5 +295,7 @@ def _check_levels(rules: Rules) -> None:
         raise RulesError(f"must_play names {outside[0]}, outside {rules.first_level}..{rules.last_level}")
     if rules.last_level not in rules.must_play:
         raise RulesError(f"must_play must name last_level {rules.last_level} (R9.3)")
+    if rules.mixed_trump_rank is not None and not 4 <= rules.mixed_trump_rank < ACE:
+        raise RulesError(f"mixed_trump_rank is {rules.mixed_trump_rank}: it must be none or from 4 to 13 (the king)")
     if rules.j_reset and rules.last_level != JACK:
         raise RulesError(f"j_reset needs last_level {JACK} ({rank_name(JACK)}), it is {rules.last_level} (R9.8)")

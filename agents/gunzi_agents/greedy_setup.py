@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gunzi_agents.greedy_play import NEVER, Player
 from gunzi_agents.reading import PARTNER, Flags, Floats, Reading, Slots
-from gunzi_env import actions, order, planes
+from gunzi_env import actions, planes
 from gunzi_env.cards import NUM_FACES, RANKS_PER_SUIT
 from gunzi_env.observe import View
 from gunzi_env.order import BIG_JOKER_SLOT, PROVISIONAL_TRUMP, SMALL_JOKER_SLOT, TRUMP
@@ -73,7 +73,7 @@ def show(view: View, habits: Habits) -> Slots:
 
 def _always_trumps(rules: Rules) -> Flags:
     """The slots that are trumps in every suit in a match's first hand, ``bool[54]``."""
-    table, level = order.layout(rules.mixed_trump_rank), rules.first_level
+    table, level = rules.layout, rules.first_level
     return planes.unpack(table.level_cards[level] | table.permanent_trumps[level])
 
 
@@ -96,7 +96,7 @@ def bid(view: View, legal: Flags, habits: Habits) -> Slots:
 
 def suit_lengths(view: View, habits: Habits) -> Floats:
     """Cards of the suits S H C D, less those that are trumps in any case, ``float32[B, 4]``; copies count more."""
-    table = order.layout(view.rules.mixed_trump_rank)
+    table = view.layout
     suit = table.face_of_slot[:, PROVISIONAL_TRUMP] // RANKS_PER_SUIT  # [level, 54]
     plain = ~(table.level_cards | table.permanent_trumps)
     masks = planes.pack(suit[:, None] == np.arange(4)[:, None]) & plain[:, None]  # [level, 4]

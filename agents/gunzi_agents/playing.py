@@ -250,7 +250,7 @@ def decide(agent: Agent, tables: Tables, seed: int, ply: int) -> int:
 def _name(tables: Tables, table: int, action: int) -> str:
     if not 0 <= action < tables.actions.n:
         return str(action)
-    return f"{action} ({tables.actions.name(action, int(tables.level[table]), max(int(tables.trump[table]), 0))})"
+    return f"{action} ({tables.actions.name(action, int(tables.level[table]), tables.trump_or_provisional(table))})"
 
 
 def identity(agent: Agent) -> str:

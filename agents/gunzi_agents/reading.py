@@ -49,8 +49,7 @@ class _Order:
 
 
 @cache
-def _order(mixed_trump_rank: int | None) -> _Order:
-    table = order.layout(mixed_trump_rank)
+def _order(table: order.Layout) -> _Order:
     suit = table.suit_of_slot.astype(np.intp)
     strength = table.strength.astype(np.intp)
     slots = np.arange(NUM_SLOTS)
@@ -59,7 +58,7 @@ def _order(mixed_trump_rank: int | None) -> _Order:
     beats = np.where(slots > slots[:, None], beats, NUM_SLOTS).min(axis=2)
     end = np.where(past, slots, NUM_SLOTS).min(axis=2)
     suit, beats, end = (np.ascontiguousarray(x.T) for x in (suit, beats, end))
-    return _Order(suit, beats, end, np.ascontiguousarray(table.points.T, np.float32), mixed_trump_rank is None)
+    return _Order(suit, beats, end, np.ascontiguousarray(table.points.T, np.float32), table is order.layout())
 
 
 @cache
@@ -126,9 +125,9 @@ class Reading:
         self.view = view
         self.rules = view.rules
         self.decks = view.rules.decks
-        self.layout = order.layout(view.rules.mixed_trump_rank)
+        self.layout = view.layout
         self.row = np.arange(len(view))
-        self._order = _order(view.rules.mixed_trump_rank)
+        self._order = _order(self.layout)
         # Without R2.6 suits and order are the same at all levels: one column serves for all.
         self._level = view.level[:1] if self._order.same else view.level
         self.suit: Slots = self._order.suit[:, self._level]  # [54, B or 1]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import order
 from gunzi_env.cards import NUM_FACES
 from gunzi_env.keys import mix, sequence
 from gunzi_env.planes import FULL, U64, Words, pack, thermometer
@@ -98,7 +97,7 @@ def positions(t: Tables, g: Index, faces: npt.NDArray[np.intp]) -> npt.NDArray[n
 
 def reveal(t: Tables, g: Index) -> None:
     """Put the cards drawn so far into the hands, the kitty (once all hands are dealt) and the rest into the stock."""
-    rules, trump = t.rules, np.maximum(t.trump[g], order.PROVISIONAL_TRUMP)
+    rules, trump = t.rules, t.trump_or_provisional(g)
     position = positions(t, g, t.layout.face_of_place[t.level[g], trump])  # [n, D, place]
     complete = t.drawn[g] >= rules.num_dealt
     limit = np.where(complete, rules.num_cards, t.drawn[g])[:, None, None]

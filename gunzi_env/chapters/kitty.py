@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gunzi_env import planes
-from gunzi_env.chapters import choice
+from gunzi_env.chapters import selection
 from gunzi_env.order import BIG_JOKER_SLOT, JOKERS, SMALL_JOKER_SLOT, TRUMP, Layout
 from gunzi_env.planes import BIT, FULL, ONE, U64, Ints, Words, count
 from gunzi_env.rules import Rules
@@ -39,18 +39,18 @@ def enter(t: Tables, g: Index) -> Index:
     rows = g[~dry]
     t.seat[rows] = t.dealer[rows]
     hand = HAND + t.dealer[rows]
-    choice.give(t, rows, hand, kitty[:, ~dry])
+    selection.give(t, rows, hand, kitty[:, ~dry])
     t.put(rows, KITTY, np.zeros_like(kitty[:, ~dry]))
     nothing = np.zeros(len(rows), U64)
-    choice.begin(t, rows, hand, nothing, nothing | FULL, count(kitty[:, ~dry]))
+    selection.begin(t, rows, hand, nothing, nothing | FULL, count(kitty[:, ~dry]))
     return g[dry]
 
 
 def bury_apply(t: Tables, g: Index, action: Ints) -> Index:
     """Name a card to bury; returns the tables where the dealer has buried (R6.2, R6.4)."""
-    g = g[choice.name_card(t, g, action)]
-    buried = choice.take_pending(t, g)
-    choice.give(t, g, np.full(len(g), KITTY), buried)
+    g = g[selection.name_card(t, g, action)]
+    buried = selection.take_pending(t, g)
+    selection.give(t, g, np.full(len(g), KITTY), buried)
     dealer = t.dealer[g]
     t.loose[:, g] = planes.add(t.loose[:, g], t.known[:, g, dealer])
     t.known[:, g, dealer] = U64(0)
@@ -127,7 +127,7 @@ def jokers_apply(t: Tables, g: Index, action: Ints) -> Index:
     passes = action == t.actions.PASS
     rows, slot = g[~passes], action[~passes]
     t.source[rows] = HAND + t.seat[rows]
-    choice.name_card(t, rows, slot)
+    selection.name_card(t, rows, slot)
     named = count(t.holder(rows, PENDING))
     hand = t.planes[0, rows, HAND + t.seat[rows]]
     # He is not asked again once nothing is left to name.
@@ -140,7 +140,7 @@ def jokers_apply(t: Tables, g: Index, action: Ints) -> Index:
 
 def _put_in(t: Tables, g: Index) -> Index:
     """The named jokers enter the kitty, which is public from now on; returns the tables where the pick-up is forced."""
-    jokers = choice.take_pending(t, g)
+    jokers = selection.take_pending(t, g)
     seat = t.seat[g]
     known = t.known[:, g, seat]
     t.known[:, g, seat] = planes.minus(known, jokers)
@@ -149,7 +149,7 @@ def _put_in(t: Tables, g: Index) -> Index:
     beyond = planes.minus(jokers[:, giver], known[:, giver])
     t.returned[:, g[giver]] = planes.minus(t.returned[:, g[giver]], beyond)
     _make_public(t, g)
-    choice.give(t, g, np.full(len(g), KITTY), jokers)
+    selection.give(t, g, np.full(len(g), KITTY), jokers)
     done = ask_pickup(t, g, count(jokers))
     t.phase[g[~done]] = Phase.PICKUP
     return _pick_up(t, g[done])
@@ -159,20 +159,20 @@ def ask_pickup(t: Tables, g: Index, number: Int16) -> Flags:
     """Set aside the smallest cards of the kitty and let the seat choose among equals; True where there are none."""
     mask = pickable_mask(t.layout, t.level[g])
     pool = t.holder(g, KITTY) & mask
-    forced, group, rest = choice.split(pool, t.layout.rising[t.level[g]], number)
-    return choice.begin(t, g, np.full(len(g), KITTY, np.int8), forced & mask, group & mask, rest)
+    forced, group, rest = selection.split(pool, t.layout.rising[t.level[g]], number)
+    return selection.begin(t, g, np.full(len(g), KITTY, np.int8), forced & mask, group & mask, rest)
 
 
 def pickup_apply(t: Tables, g: Index, action: Ints) -> Index:
     """Name a card to pick up; returns the tables where all three seats are through."""
-    done = g[choice.name_card(t, g, action)]
+    done = g[selection.name_card(t, g, action)]
     return _next_seat(t, _pick_up(t, done))
 
 
 def _pick_up(t: Tables, g: Index) -> Index:
-    cards = choice.take_pending(t, g)
+    cards = selection.take_pending(t, g)
     seat = t.seat[g]
-    choice.give(t, g, HAND + seat, cards)
+    selection.give(t, g, HAND + seat, cards)
     t.known[:, g, seat] = planes.add(t.known[:, g, seat], cards)
     t.pickable[g] = count_pickable(t, g)
     return g

@@ -15,7 +15,7 @@ from gunzi_env.tables import KITTY, NOBODY, Flags, Index, Int8, Int16, Tables
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Settlement:
     """The settlement of n hands; teams are {0, 2} and {1, 3}."""
 
     take: Flags  # [n] S >= take: the attackers win the hand
@@ -35,7 +35,7 @@ def settle(
     dry: Flags,
     levels: Int8,
     dealer: Int8,
-) -> Outcome:
+) -> Settlement:
     """R9 for n hands: S ``int16[n]`` with R8.2, dug, jokers in the kitty, dry, levels ``[n, 2]`` before, dealer."""
     rows = np.arange(len(score))
     dealers = dealer & 1
@@ -56,7 +56,7 @@ def settle(
     ended = winner != NOBODY
     blood = _score_blood(rules, score, dug) + np.where(~take & dug, 0, jokers)
     next_dealer = (dealer + np.where(take, 1, 2)) & 3  # R9.1
-    return Outcome(
+    return Settlement(
         take=take,
         gain=gain,
         levels=after,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gunzi_env import planes
-from gunzi_env.chapters import choice
+from gunzi_env.chapters import selection
 from gunzi_env.order import BIG_JOKER_SLOT, TRUMP
 from gunzi_env.planes import BIT, U64, Ints, Words, count
 from gunzi_env.tables import HAND, Flags, Index, Tables
@@ -57,9 +57,9 @@ def ask(t: Tables, g: Index, owes: Flags) -> Flags:
     pool = giveable(t, g, t.giver[g])
     # R5.3: he who has too few gives those he has.
     need = np.where(owes, np.minimum(t.blood[g], count(pool)), 0).astype(np.int16)
-    forced, group, rest = choice.split(pool, falling(t, g), need)
+    forced, group, rest = selection.split(pool, falling(t, g), need)
     mask = giveable_mask(t, g)
-    return choice.begin(t, g, HAND + t.giver[g], forced & mask, group & mask, rest)
+    return selection.begin(t, g, HAND + t.giver[g], forced & mask, group & mask, rest)
 
 
 def _exempt(t: Tables, g: Index) -> Flags:
@@ -82,12 +82,12 @@ def _exempt(t: Tables, g: Index) -> Flags:
 
 def apply(t: Tables, g: Index, action: Ints) -> Index:
     """Name a card of the tribute; returns the tables where it is complete."""
-    return _give(t, g[choice.name_card(t, g, action)])
+    return _give(t, g[selection.name_card(t, g, action)])
 
 
 def _give(t: Tables, g: Index) -> Index:
-    cards = choice.take_pending(t, g)
-    choice.give(t, g, HAND + t.receiver[g], cards)
+    cards = selection.take_pending(t, g)
+    selection.give(t, g, HAND + t.receiver[g], cards)
     t.tribute[:, g] = cards
     giver, receiver = t.giver[g], t.receiver[g]
     t.known[:, g, giver] = planes.minus(t.known[:, g, giver], cards)
@@ -100,18 +100,18 @@ def enter_return(t: Tables, g: Index) -> Index:
     need = count(t.tribute[:, g])
     t.seat[g] = t.receiver[g]
     source = HAND + t.receiver[g]
-    forced, group, rest = choice.split(t.holder(g, source), return_classes(t, g), need)
-    return _give_back(t, g[choice.begin(t, g, source, forced, group, rest)])
+    forced, group, rest = selection.split(t.holder(g, source), return_classes(t, g), need)
+    return _give_back(t, g[selection.begin(t, g, source, forced, group, rest)])
 
 
 def apply_return(t: Tables, g: Index, action: Ints) -> Index:
     """Name a card of the return; returns the tables where it is complete."""
-    return _give_back(t, g[choice.name_card(t, g, action)])
+    return _give_back(t, g[selection.name_card(t, g, action)])
 
 
 def _give_back(t: Tables, g: Index) -> Index:
-    cards = choice.take_pending(t, g)
-    choice.give(t, g, HAND + t.giver[g], cards)
+    cards = selection.take_pending(t, g)
+    selection.give(t, g, HAND + t.giver[g], cards)
     t.returned[:, g] = cards
     some = g[cards[0] != 0]
     t.known[:, some, t.receiver[some]] = U64(0)

@@ -29,20 +29,19 @@ def available() -> bool:
     return os.environ.get(SWITCH, "1") != "0" and find_spec("numba") is not None
 
 
-def fields(t: Tables, rows: type[Any]) -> tuple[Any, ...]:
-    """Where the fields that ``rows`` (a NamedTuple) names lie, and the buffers of the tables; kept with the tables."""
-    kept: tuple[Any, ...] | None = t.scratch.get(rows)
-    if kept is None:
-        places = rows(*(t.schema.places[name][1] for name in rows._fields))
-        kept = t.scratch[rows] = (places, *(t.buffers[t.schema.dtypes.index(dtype)] for dtype in _DTYPES))
-    return kept
-
-
 _DTYPES = (np.uint64, np.int8, np.int16, np.bool_)
 
 
+def buffers(t: Tables) -> tuple[npt.NDArray[Any], ...]:
+    """The buffers of words, octets, shorts and flags of some tables; kept with the tables."""
+    kept: tuple[npt.NDArray[Any], ...] | None = t.scratch.get(buffers)
+    if kept is None:
+        kept = t.scratch[buffers] = tuple(t.buffers[t.schema.dtypes.index(dtype)] for dtype in _DTYPES)
+    return kept
+
+
 def depth(t: Tables) -> tuple[int, ...]:
-    """The planes of these tables, by number: see ``Decks`` in :mod:`gunzi_env.compiled.tricks`."""
+    """The planes of these tables, by number: see ``Decks`` in :mod:`gunzi_env.compiled.rows`."""
     return tuple(range(t.rules.decks))
 
 
@@ -63,15 +62,15 @@ def _kernels() -> Any:
 
 def lead_legal(t: Tables, g: Index) -> Words:
     """See :func:`gunzi_env.chapters.tricks.lead_legal`."""
-    rows, words, octets, _, _ = fields(t, _kernels().Rows)
-    _kernels().lead_legal(rows, words, octets, depth(t), g)
+    words, octets, _, _ = buffers(t)
+    _kernels().lead_legal(words, octets, depth(t), g)
     return t.rows_of("legal").take(g, axis=1)
 
 
 def follow_legal(t: Tables, g: Index) -> Words:
     """See :func:`gunzi_env.chapters.tricks.follow_legal`."""
-    rows, words, octets, shorts, _ = fields(t, _kernels().Rows)
-    _kernels().follow_legal(rows, words, octets, shorts, depth(t), g, t.rules.follow == "dead")
+    words, octets, shorts, _ = buffers(t)
+    _kernels().follow_legal(words, octets, shorts, depth(t), g, t.rules.follow == "dead")
     return t.rows_of("legal").take(g, axis=1)
 
 
@@ -88,4 +87,4 @@ def follow_apply(t: Tables, g: Index, action: Ints) -> Index:
 def _play(kernel: Callable[..., int], t: Tables, g: Index, action: Ints) -> Index:
     over, play = np.empty(len(g), np.intp), np.empty(t.rules.decks, np.uint64)
     dead = t.rules.follow == "dead"
-    return over[: kernel(*fields(t, _kernels().Rows), *order_tables(t.layout), g, action, dead, depth(t), play, over)]
+    return over[: kernel(*buffers(t), *order_tables(t.layout), g, action, dead, depth(t), play, over)]

@@ -6,13 +6,14 @@ The originals explain the encoding. Its layout (the bits of each number, the wid
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gunzi_env.compiled.jit import inlined, jit
-from gunzi_env.compiled.tricks import FIVES, TENS, Decks
+from gunzi_env.compiled.rows import Decks, rows
+from gunzi_env.compiled.tricks import FIVES, TENS
 from gunzi_env.planes import BIT, FULL
 from gunzi_env.tables import HAND, KITTY, NOBODY, NUM_HOLDERS, PENDING, PLAYED, Phase
 
@@ -20,47 +21,6 @@ Array = npt.NDArray[Any]
 
 _BID, _JOKERS, _OVER = int(Phase.BID), int(Phase.JOKERS), int(Phase.OVER)
 _NONE, _ONE = np.uint64(0), np.uint64(1)
-
-
-class SeenRows(NamedTuple):
-    """The first row of each field in the buffers of some tables; planes begin at 0."""
-
-    trick: int
-    shown: int
-    known: int
-    tribute: int
-    loose: int
-    returned: int
-    phase: int
-    seat: int
-    levels: int
-    level: int
-    trump: int
-    dealer: int
-    led_suit: int
-    led_count: int
-    leader: int
-    best: int
-    best_slot: int
-    bid_strength: int
-    bid_suit: int
-    bid_seat: int
-    giver: int
-    receiver: int
-    blood: int
-    score: int
-    held: int
-    drawn: int
-    need: int
-    pickable: int
-    trick_points: int
-    first_hand: int
-    kitty_public: int
-    kitty_shown: int
-    dry: int
-    void: int
-    no_pair: int
-    no_triple: int
 
 
 @inlined
@@ -102,7 +62,7 @@ def _add(seen: Array, words: Array, decks: Decks, n: int, holder: int) -> None:
 
 @inlined
 def _see_sets(
-    r: SeenRows,
+    r: Any,
     words: Array,
     octets: Array,
     flags: Array,
@@ -171,7 +131,7 @@ def _suits(flags: Array, first: int, seat: int, n: int) -> int:
 
 @inlined
 def _see_numbers(
-    r: SeenRows,
+    r: Any,
     octets: Array,
     shorts: Array,
     flags: Array,
@@ -209,7 +169,6 @@ def _see_numbers(
 
 @jit
 def encode(
-    r: SeenRows,
     words: Array,
     octets: Array,
     shorts: Array,
@@ -228,6 +187,7 @@ def encode(
     out: Array,
 ) -> None:
     """Encode what ``viewer[i]`` sees of table ``g[i]`` into ``out[i]``, ``one`` where a flag is set."""
+    r = rows(decks)
     sets = len(widths) - len(first) + 1
     numbers = np.empty(len(low), np.int64)
     seen = np.empty(len(widths), np.uint64)

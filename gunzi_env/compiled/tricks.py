@@ -8,20 +8,18 @@ The functions take buffers rather than tuples of fields: numba counts who refers
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gunzi_env.chapters.tricks import ANY, TWO_PAIRS
 from gunzi_env.compiled.jit import inlined, jit
+from gunzi_env.compiled.rows import Decks, rows
 from gunzi_env.planes import BELOW, BIT, FULL
 from gunzi_env.tables import HAND, NOBODY, NUM_HOLDERS, PENDING, PLAYED, Phase
 
 Array = npt.NDArray[Any]
-
-Decks = tuple[int, ...]
-"""0, 1, ... for each deck: numba compiles anew for each length, and so knows how often a loop over the planes runs."""
 
 _LEAD, _FOLLOW = int(Phase.LEAD), int(Phase.FOLLOW)
 _NONE, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
@@ -37,34 +35,6 @@ SUIT, STRENGTH, POINTS = 0, 1, 2
 """Columns of ``cards[level, slot, 3]``."""
 
 
-class Rows(NamedTuple):
-    """The first row of each field in the buffers of some tables (see :mod:`gunzi_env.packed`); planes begin at 0."""
-
-    trick: int
-    legal: int
-    led_mask: int
-    win_mask: int
-    phase: int
-    seat: int
-    level: int
-    dealer: int
-    leader: int
-    led_suit: int
-    led_count: int
-    best: int
-    best_slot: int
-    last: int
-    last_copies: int
-    floor: int
-    need: int
-    held: int
-    score: int
-    trick_points: int
-    void: int
-    no_pair: int
-    no_triple: int
-
-
 @inlined
 def bits(word: np.uint64) -> np.int64:
     """How many bits a word has."""
@@ -75,8 +45,9 @@ def bits(word: np.uint64) -> np.int64:
 
 
 @jit
-def lead_legal(r: Rows, words: Array, octets: Array, decks: Decks, g: Array) -> None:
+def lead_legal(words: Array, octets: Array, decks: Decks, g: Array) -> None:
     """R7.2: any shape."""
+    r = rows(decks)
     for n in g:
         for d in range(len(decks)):
             words[r.legal + d, n] = words[d * NUM_HOLDERS + HAND + octets[r.seat, n], n]
@@ -84,8 +55,9 @@ def lead_legal(r: Rows, words: Array, octets: Array, decks: Decks, g: Array) -> 
 
 
 @jit
-def follow_legal(r: Rows, words: Array, octets: Array, shorts: Array, decks: Decks, g: Array, dead: bool) -> None:
+def follow_legal(words: Array, octets: Array, shorts: Array, decks: Decks, g: Array, dead: bool) -> None:
     """The next unit of a follow."""
+    r = rows(decks)
     for n in g:
         hand, led = HAND + octets[r.seat, n], words[r.led_mask, n]
         mask = led if words[hand, n] & led else FULL
@@ -110,7 +82,7 @@ def follow_legal(r: Rows, words: Array, octets: Array, shorts: Array, decks: Dec
 
 
 @inlined
-def _demand(r: Rows, words: Array, octets: Array, shorts: Array, n: int, hand: int, mask: np.uint64) -> None:
+def _demand(r: Any, words: Array, octets: Array, shorts: Array, n: int, hand: int, mask: np.uint64) -> None:
     """R7.5: strike the units that do not supply what is demanded."""
     floor = octets[r.floor, n]
     least = 2 if floor == TWO_PAIRS else floor
@@ -131,7 +103,7 @@ def _remove(words: Array, decks: Decks, n: int, holder: int, slot: int, number: 
 
 
 @inlined
-def _lay(r: Rows, words: Array, decks: Decks, n: int, seat: int, play: Array) -> None:
+def _lay(r: Any, words: Array, decks: Decks, n: int, seat: int, play: Array) -> None:
     """Put a seat's play on the table."""
     for d in range(len(decks) - 1, -1, -1):
         words[r.trick + 4 * d + seat, n] = play[d]
@@ -143,7 +115,6 @@ def _lay(r: Rows, words: Array, decks: Decks, n: int, seat: int, play: Array) ->
 
 @jit
 def lead_apply(
-    r: Rows,
     words: Array,
     octets: Array,
     shorts: Array,
@@ -158,6 +129,7 @@ def lead_apply(
     over: Array,
 ) -> int:
     """R7.2: play the shape led; writes the tables whose hand is over and returns how many they are."""
+    r = rows(decks)
     number_over = 0
     for i, n in enumerate(g):
         number, slot, seat, level = action[i] // _SLOTS + 1, action[i] % _SLOTS, octets[r.seat, n], octets[r.level, n]
@@ -181,7 +153,6 @@ def lead_apply(
 
 @jit
 def follow_apply(
-    r: Rows,
     words: Array,
     octets: Array,
     shorts: Array,
@@ -196,6 +167,7 @@ def follow_apply(
     over: Array,
 ) -> int:
     """Name a unit; as :func:`lead_apply`."""
+    r = rows(decks)
     number_over = 0
     for i, n in enumerate(g):
         number, slot = action[i] // _SLOTS + 1, action[i] % _SLOTS
@@ -222,7 +194,7 @@ def follow_apply(
 
 @inlined
 def _run_turns(
-    r: Rows,
+    r: Any,
     words: Array,
     octets: Array,
     shorts: Array,
@@ -244,7 +216,7 @@ def _run_turns(
 
 @inlined
 def _begin_turn(
-    r: Rows, words: Array, octets: Array, shorts: Array, n: int, dead: bool, decks: Decks, play: Array
+    r: Any, words: Array, octets: Array, shorts: Array, n: int, dead: bool, decks: Decks, play: Array
 ) -> bool:
     """R7.3: take the cards that must be played from the hand; is that the whole play?"""
     hand, led, owed = HAND + octets[r.seat, n], words[r.led_mask, n], octets[r.led_count, n]
@@ -285,7 +257,7 @@ def _owed_shape(words: Array, decks: Decks, n: int, hand: int, led: np.uint64, o
 
 @inlined
 def _commit(
-    r: Rows,
+    r: Any,
     words: Array,
     octets: Array,
     shorts: Array,
@@ -322,7 +294,7 @@ def _commit(
 
 
 @inlined
-def _end_trick(r: Rows, words: Array, octets: Array, shorts: Array, decks: Decks, n: int) -> int:
+def _end_trick(r: Any, words: Array, octets: Array, shorts: Array, decks: Decks, n: int) -> int:
     """R7.7: the winner's side takes the points, the winner leads."""
     winner = octets[r.best, n]
     if (winner ^ octets[r.dealer, n]) & 1:

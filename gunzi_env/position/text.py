@@ -9,7 +9,6 @@ import numpy as np
 from gunzi_env import planes
 from gunzi_env.cards import SUITS, format_cards, rank_name
 from gunzi_env.chapters import bidding
-from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.rulebook import ONE_TABLE, cards_planes, cards_text, format_bid
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Phase, Tables
 
@@ -70,7 +69,7 @@ def _kitty(t: Tables, phase: Phase) -> str:
 
 def suit_names(t: Tables) -> list[str]:
     """The led suits of table 0 (R2.4) in their order: the letters of the side suits, ``T`` for trumps."""
-    return [SUITS[s] for s in range(4) if s != max(int(t.trump[0]), PROVISIONAL_TRUMP)] + ["T"]
+    return [SUITS[s] for s in range(4) if s != t.trump_or_provisional(0)] + ["T"]
 
 
 def _fields(t: Tables, phase: Phase) -> dict[str, Any]:

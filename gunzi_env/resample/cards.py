@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gunzi_env.keys import mix
 from gunzi_env.planes import U64, Ints, Words, lowest, pack, thermometer, unpack
 from gunzi_env.resample.constraints import HIDDEN_KITTY
-from gunzi_env.resample.counts import Numbers
+from gunzi_env.resample.counts import Counts
 from gunzi_env.resample.odds import (
     ALL,
     FIRST_LAST,
@@ -47,11 +47,11 @@ _TO_KITTY, _UNUSED = NUM_CLASSES, NUM_CLASSES + 1
 _HALF, _LOW = U64(40), U64(0xFFFFFF)
 """Two parts of 24 bits of a word of chance."""
 
-_AFTER_PLACE, _AFTER_CHANCE, _PLACE = U64(8), U64(32), U64(0xFF)
+_AFTER_PLACE, _AFTER_RANDOM, _PLACE = U64(8), U64(32), U64(0xFF)
 """A card's key for sorting: its place in the row, chance, and its group."""
 
 
-def lay(odds: Odds, v: Index, numbers: Numbers, keys: Words) -> Words:
+def lay(odds: Odds, v: Index, numbers: Counts, keys: Words) -> Words:
     """The cards of each role and of the kitty as planes ``uint64[place, D, B]``, of the Views ``v``."""
     every = _cards(odds)
     cards, sizes = every[v], odds.numbers[:, :, v]
@@ -65,12 +65,12 @@ def lay(odds: Odds, v: Index, numbers: Numbers, keys: Words) -> Words:
     places.reshape(-1)[at] = _runs(
         _PLACES, _shares(odds, v, numbers, mix(keys, U64(_NO_CARD))), cards.shape[1], _NOWHERE
     )
-    _lay_stiff(odds, v, numbers, places)
+    _lay_pinned(odds, v, numbers, places)
     return _planes(places)
 
 
 def _cards(odds: Odds) -> Index:
-    """The cards of each View by class and kind, stiff slots apart, ``[V, card]``: 64 * copy + slot."""
+    """The cards of each View by class and kind, pinned slots apart, ``[V, card]``: 64 * copy + slot."""
     may = unpack(odds.loose)  # [place, D, V, slot]
     points = unpack(odds.points)
     kind = np.where(may[HIDDEN_KITTY], np.where(points, POINTS, OTHERS), KEPT)
@@ -96,7 +96,7 @@ def _runs(values: Ints, lengths: Index, width: int, rest: int) -> Bytes:
 def _order(group: Bytes, chance: Words) -> Index:
     """The places 0..k-1 of each row by group, within a group by chance (of 24 bits), ``[B, k]``."""
     place = np.arange(group.shape[1], dtype=U64)
-    keys = (group.astype(U64) << _AFTER_CHANCE) | (chance << _AFTER_PLACE) | place
+    keys = (group.astype(U64) << _AFTER_RANDOM) | (chance << _AFTER_PLACE) | place
     keys.sort(axis=1)
     return (keys & _PLACE).astype(np.intp)
 
@@ -116,7 +116,7 @@ def _in_kitty(sizes: Index, buried: Index, chance: Words) -> npt.NDArray[np.bool
     return out
 
 
-def _shares(odds: Odds, v: Index, numbers: Numbers, chance: Words) -> Index:
+def _shares(odds: Odds, v: Index, numbers: Counts, chance: Words) -> Index:
     """How many cards of each class, in turn, go to which of :data:`_PLACES`, ``[13, B]``."""
     whole = odds.whole[:, v] - numbers.buried[0] - numbers.buried[1]
     rest = whole[ALL] - numbers.first
@@ -153,13 +153,13 @@ def _hypergeometric(one: Index, other: Index, drawn: Index, chance: Words) -> In
         k = k + more
 
 
-def _lay_stiff(odds: Odds, v: Index, numbers: Numbers, places: Bytes) -> None:
-    """Put the copies of the stiff slots where their ways lay them."""
+def _lay_pinned(odds: Odds, v: Index, numbers: Counts, places: Bytes) -> None:
+    """Put the copies of the pinned slots where their ways lay them."""
     rows = np.arange(len(v))
-    for m, stiff in enumerate(odds.stiff):
-        way = ways(odds.may.shape[1])[numbers.stiff[m]]  # [B, copy]
-        slot = np.minimum(lowest(stiff.bit)[v], _NO_CARD)
-        there = odds.may.shape[1] - stiff.missing[v]
+    for m, pinned in enumerate(odds.pinned):
+        way = ways(odds.may.shape[1])[numbers.pinned[m]]  # [B, copy]
+        slot = np.minimum(lowest(pinned.bit)[v], _NO_CARD)
+        there = odds.may.shape[1] - pinned.missing[v]
         for copy in range(odds.may.shape[1]):
             laid = there > copy
             places[rows[laid], copy, slot[laid]] = way[laid, copy] + _FIRST_PLACE

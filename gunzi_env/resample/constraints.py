@@ -1,4 +1,4 @@
-"""What a :class:`gunzi_env.views.View` says of where each unseen card can lie: the clues of :mod:`gunzi_env.resample`.
+"""What a :class:`gunzi_env.views.View` says of where each unseen card can lie: the constraints of :mod:`gunzi_env.resample`.
 
 Each physical card that the viewer has not located has a set of *places* it may be in: the hands of his next, his
 partner and his previous, and the kitty where he does not know it. Cards of one slot can differ: one that was shown
@@ -25,7 +25,7 @@ import numpy as np
 from gunzi_env import observe, planes
 from gunzi_env.chapters.kitty import pickable_mask
 from gunzi_env.chapters.tribute import giveable_mask
-from gunzi_env.order import BIG_JOKER_SLOT, JOKERS, NUM_LEVELS, SMALL_JOKER_SLOT, TRUMP, layout
+from gunzi_env.order import BIG_JOKER_SLOT, JOKERS, NUM_LEVELS, SMALL_JOKER_SLOT, TRUMP, Layout
 from gunzi_env.planes import BIT, FULL, U64, ZERO, Words, count, where
 from gunzi_env.tables import Flags, Int8, Int16, Phase, Tables
 from gunzi_env.views import DEALER_OR_KITTY, View
@@ -42,7 +42,7 @@ _FEW = 8
 receiver of 4 of 39 has no 4 of these is one hand in forty millions."""
 
 
-class Clues(NamedTuple):
+class Constraints(NamedTuple):
     """V rows; D copies of each slot."""
 
     may: Words  # [place, D, V] where copy d of a slot may lie; none for a copy that is seen
@@ -52,14 +52,14 @@ class Clues(NamedTuple):
     most: Int16  # [V] at most
     never: Words  # [D, 3, V] slots of which a seat does not hold exactly 1, 2, ... copies
 
-    def rows(self, idx: planes.Ints | slice) -> Clues:
-        """The clues of some rows."""
+    def rows(self, idx: planes.Ints | slice) -> Constraints:
+        """The constraints of some rows."""
         may, never = self.may[..., idx], self.never[..., idx]
-        return Clues(may, self.room[:, idx], self.points[idx], self.least[idx], self.most[idx], never)
+        return Constraints(may, self.room[:, idx], self.points[idx], self.least[idx], self.most[idx], never)
 
 
-def read(v: View, t: Tables) -> Clues:
-    """The clues of ``v``, whose tables without the hidden cards are ``t``; :class:`ValueError` names a row whose
+def read(v: View, t: Tables) -> Constraints:
+    """The constraints of ``v``, whose tables without the hidden cards are ``t``; :class:`ValueError` names a row whose
     unseen cards are not as many as hidden hands and kitty have."""
     hidden = ~v.kitty_known & (v.phase != Phase.BURY)  # R6.2: while he buries, the dealer holds the kitty
     unseen = observe.unseen(v)
@@ -67,8 +67,8 @@ def read(v: View, t: Tables) -> Clues:
     _check_number(unseen, room)
     barred = _barred(v, t, hidden)
     least, most = _points_buried(v, hidden)
-    points = layout(v.rules.mixed_trump_rank).point_cards[v.level]
-    return Clues(_places(v, t, hidden, unseen, barred), room, points, least, most, _lacks(v, t))
+    points = v.layout.point_cards[v.level]
+    return Constraints(_places(v, t, hidden, unseen, barred), room, points, least, most, _lacks(v, t))
 
 
 def _rooms(v: View, hidden: Flags) -> Int16:
@@ -108,7 +108,7 @@ def _points_buried(v: View, hidden: Flags) -> tuple[Int16, Int16]:
 
 def _suit_masks(v: View) -> Words:
     """The slots of each led suit, ``uint64[V, 4]``."""
-    return np.asarray(layout(v.rules.mixed_trump_rank).suit_mask[v.level])
+    return np.asarray(v.layout.suit_mask[v.level])
 
 
 def _in_suits(flags: Flags, masks: Words) -> Words:
@@ -143,7 +143,7 @@ def _unsure(v: View) -> Flags:
 
 def _returned_first(v: View) -> Words:
     """R5.4: side cards without points."""
-    table = layout(v.rules.mixed_trump_rank)
+    table = v.layout
     return np.asarray(~(table.point_cards[v.level] | table.suit_mask[v.level, TRUMP]) & FULL)
 
 
@@ -153,10 +153,10 @@ def _returnable(v: View) -> Words:
 
 
 @cache
-def _larger(mixed: int | None) -> Words:
+def _larger(layout: Layout) -> Words:
     """By level and group (see ``Layout.rising``): the slots of all larger groups, ``uint64[level, groups + 1]``; before
     the first group stands all."""
-    rising = layout(mixed).rising
+    rising = layout.rising
     out = np.zeros((NUM_LEVELS, rising.shape[1] + 1), U64)
     out[:, :-1] = np.bitwise_or.accumulate(rising[:, ::-1], axis=1)[:, ::-1]
     return out
@@ -164,11 +164,11 @@ def _larger(mixed: int | None) -> Words:
 
 def _kept_none(v: View, t: Tables) -> Words:
     """R5.1-3: the slots of which the giver kept no card, nor has got one since that the viewer does not know of."""
-    rising = layout(v.rules.mixed_trump_rank).rising[v.level]
+    rising = v.layout.rising[v.level]
     weakest = ((rising & v.tribute[0][:, None]) != 0).argmax(axis=1)
     number = count(v.tribute)
     # R5.3: who gave fewer than he owed had no more that may be given.
-    above = _larger(v.rules.mixed_trump_rank)[v.level, np.where(number < v.blood, 0, weakest + 1)]
+    above = _larger(v.layout)[v.level, np.where(number < v.blood, 0, weakest + 1)]
     above &= giveable_mask(t, np.arange(len(v)))
     # He who returned cards knows which are still there; but for a dealer who has taken a kitty and buried since.
     above &= where(_viewer_receives(v) & (v.giver != v.dealer)) | ~_returnable(v)
@@ -191,7 +191,7 @@ def _given(v: View) -> tuple[Words, Words]:
     ``uint64[D, V]``, and which of these places there are, ``uint64[place, D, V]``. The receiver himself sees them."""
     receiver, returnable, masks = _receiver(v), _returnable(v), _suit_masks(v)
     # R6.5: what has lain in a public kitty may have been picked up since, by others than the dealer.
-    pickable = pickable_mask(layout(v.rules.mixed_trump_rank), v.level) & where(v.kitty_public)
+    pickable = pickable_mask(v.layout, v.level) & where(v.kitty_public)
     cards = v.tribute.copy()
     for seat in range(4):
         cards = planes.add(cards, v.shown[:, :, seat] & where(receiver == seat))
@@ -212,7 +212,7 @@ def _given(v: View) -> tuple[Words, Words]:
 
 
 def _places(v: View, t: Tables, hidden: Flags, unseen: Words, barred: Words) -> Words:
-    """``Clues.may``: first the copies known to be somewhere, then those of fewer places, then the others."""
+    """``Constraints.may``: first the copies known to be somewhere, then those of fewer places, then the others."""
     number, decks = len(v), len(unseen)
     out = np.zeros((NUM_PLACES, decks, number), U64)
     full = np.full(number, FULL)
@@ -240,7 +240,7 @@ def _places(v: View, t: Tables, hidden: Flags, unseen: Words, barred: Words) -> 
 
 
 def _lacks(v: View, t: Tables) -> Words:
-    """``Clues.never``. R7.5: a seat that played fewer copies than it owed had no exact pair (triple, quad) just then.
+    """``Constraints.never``. R7.5: a seat that played fewer copies than it owed had no exact pair (triple, quad) just then.
     It has it neither now where it has played no copy of the slot at all; after its play to this very trick, where it
     has not what would have been one with the copies played."""
     decks = len(v.hand)

@@ -25,8 +25,8 @@ import numpy.typing as npt
 from gunzi_env.keys import mix
 from gunzi_env.planes import U64, Words
 from gunzi_env.resample.cards import lay
-from gunzi_env.resample.constraints import HIDDEN_KITTY, NUM_PLACES, Clues, read
-from gunzi_env.resample.counts import Numbers, empty, propose
+from gunzi_env.resample.constraints import HIDDEN_KITTY, NUM_PLACES, Constraints, read
+from gunzi_env.resample.counts import Counts, empty, propose
 from gunzi_env.resample.odds import Odds
 from gunzi_env.resample.tables import without_hidden
 from gunzi_env.tables import HAND, KITTY, Index, Phase, Tables
@@ -70,12 +70,12 @@ def resample(view: View, keys: Words) -> Tables:
     which = first.cumsum() - 1
     distinct = view.rows(np.flatnonzero(first))
     base = without_hidden(distinct)
-    clues = read(distinct, base)
+    constraints = read(distinct, base)
     places = np.empty((NUM_PLACES, view.rules.decks, len(view)), U64)
     for start in range(0, len(view), _BLOCK):
         rows = slice(start, start + _BLOCK)
         views = which[rows]
-        some = clues.rows(slice(views[0], views[-1] + 1))
+        some = constraints.rows(slice(views[0], views[-1] + 1))
         places[..., rows], lost = _draw(some, views - views[0], keys[rows])
         if len(lost):
             raise ValueError(f"row {start + lost[0]} of the view: no deal was found that is consistent with it")
@@ -105,23 +105,23 @@ def _first_of_equals(view: View) -> npt.NDArray[np.bool_]:
     return first
 
 
-def _draw(clues: Clues, v: Index, keys: Words) -> tuple[Words, Index]:
+def _draw(constraints: Constraints, v: Index, keys: Words) -> tuple[Words, Index]:
     """Hidden cards of the Views ``v`` as planes ``uint64[place, D, B]``, and the rows for which none were found."""
-    out, missed = _try(clues, v, keys)
+    out, missed = _try(constraints, v, keys)
     if not len(missed):
         return out, missed
-    lenient = clues._replace(never=np.zeros_like(clues.never)).rows(v[missed])
+    lenient = constraints._replace(never=np.zeros_like(constraints.never)).rows(v[missed])
     out[..., missed], lost = _try(lenient, np.arange(len(missed)), keys[missed])
     return out, missed[lost]
 
 
-def _try(clues: Clues, v: Index, keys: Words) -> tuple[Words, Index]:
-    """:func:`_draw` with all clues."""
-    odds = Odds(clues)
+def _try(constraints: Constraints, v: Index, keys: Words) -> tuple[Words, Index]:
+    """:func:`_draw` with all constraints."""
+    odds = Odds(constraints)
     numbers, missed = _numbers(odds, v, keys)
     found = np.delete(np.arange(len(v)), missed)
     if not len(found):
-        return np.zeros((NUM_PLACES, clues.may.shape[1], len(v)), U64), missed
+        return np.zeros((NUM_PLACES, constraints.may.shape[1], len(v)), U64), missed
     roles = lay(odds, v[found], numbers.rows(found), mix(keys[found], _CARDS))
     out = np.empty((*roles.shape[:2], len(v)), U64)
     out[HIDDEN_KITTY][:, found] = roles[HIDDEN_KITTY]
@@ -130,7 +130,7 @@ def _try(clues: Clues, v: Index, keys: Words) -> tuple[Words, Index]:
     return out, missed
 
 
-def _numbers(odds: Odds, v: Index, keys: Words) -> tuple[Numbers, Index]:
+def _numbers(odds: Odds, v: Index, keys: Words) -> tuple[Counts, Index]:
     """The first proposal accepted for each row; and the rows for which there was none."""
     out = empty(odds, len(v))
     possible = odds.possible[v]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gunzi_env.planes import BIT, U64, Ints, Words, count, lowest, thermometer
-from gunzi_env.resample.constraints import HIDDEN_KITTY, NUM_PLACES, Clues
+from gunzi_env.resample.constraints import HIDDEN_KITTY, NUM_PLACES, Constraints
 from gunzi_env.tables import Flags, Index
 
 Floats = npt.NDArray[np.float64]
@@ -28,19 +28,19 @@ ONLY_FIRST, ONLY_SECOND, FIRST_TWO, ONLY_LAST, FIRST_LAST, LAST_TWO, ALL = range
 POINTS, OTHERS, KEPT = 0, 1, 2
 """Kinds: point cards and others that may lie in the kitty, and cards that cannot."""
 
-_FITS = 25
+_FIT_ROUNDS = 25
 """Rounds of fitting: with more, proposals would be a little better; the law of what is accepted is the same."""
 
-_LEAST = 1e-6
-"""Nothing leans less."""
+_MIN_TILT = 1e-6
+"""Nothing tilts less."""
 
-_FINE = U64(40)
+_PROBABILITY_BITS = U64(40)
 """Bits of a probability."""
 
 _LOG_FACTORIAL: Floats = np.concatenate([[0.0], np.log(np.arange(1, 1024)).cumsum()])
 
 
-class Wheel:
+class CumulativeTable:
     """Tables of odds ``weights[rows, k]``, each drawn from by a word of chance."""
 
     def __init__(self, weights: Floats) -> None:
@@ -49,14 +49,14 @@ class Wheel:
         total = upto[:, -1:]
         self.possible: Flags = total[:, 0] > 0
         # Whole numbers, so that a draw does not depend on the row's place.
-        marks = (upto / np.where(total > 0, total, 1.0) * float(1 << int(_FINE))).astype(U64)
-        marks[upto >= total] = U64(1) << _FINE
-        self.marks: Words = (marks + (np.arange(rows, dtype=U64)[:, None] << _FINE)).reshape(-1)
+        thresholds = (upto / np.where(total > 0, total, 1.0) * float(1 << int(_PROBABILITY_BITS))).astype(U64)
+        thresholds[upto >= total] = U64(1) << _PROBABILITY_BITS
+        self.thresholds: Words = (thresholds + (np.arange(rows, dtype=U64)[:, None] << _PROBABILITY_BITS)).reshape(-1)
 
     def draw(self, row: Index, chance: Words) -> Index:
         """The outcome 0..k-1 in each row, by one word each."""
-        wanted = (row.astype(U64) << _FINE) | (chance >> (U64(64) - _FINE))
-        return np.asarray(np.searchsorted(self.marks, wanted, side="right") - row * self.width)
+        wanted = (row.astype(U64) << _PROBABILITY_BITS) | (chance >> (U64(64) - _PROBABILITY_BITS))
+        return np.asarray(np.searchsorted(self.thresholds, wanted, side="right") - row * self.width)
 
 
 def log_choose(n: Ints, k: Ints) -> Floats:
@@ -82,106 +82,108 @@ def numbers_of_ways(decks: int) -> Index:
     return out
 
 
-class Stiff(NamedTuple):
+class PinnedSlot(NamedTuple):
     """A slot of each View of which somebody does not hold some number of copies, if it has one."""
 
     bit: Words  # [V]
     missing: Index  # [V] copies that are not there; all of them where there is no such slot
     worth: Index  # [V] POINTS or OTHERS
-    wheel: Wheel  # of the ways
+    table: CumulativeTable  # of the ways
 
 
 class Odds:
     """The odds of V Views. ``possible[V]``: do they know of any world? ``bound[V]`` is above the logarithm of every
     weight that :func:`gunzi_env.resample.counts.propose` computes."""
 
-    def __init__(self, clues: Clues) -> None:
-        number = clues.room.shape[1]
+    def __init__(self, constraints: Constraints) -> None:
+        number = constraints.room.shape[1]
         everyone = np.arange(number)
-        self.roles = _roles(clues)
-        may, never = clues.may.copy(), clues.never.copy()
-        room = clues.room[:3].copy()
+        self.roles = _roles(constraints)
+        may, never = constraints.may.copy(), constraints.never.copy()
+        room = constraints.room[:3].copy()
         for role in range(3):
-            may[role] = clues.may[self.roles[role], :, everyone].T
-            never[:, role] = clues.never[:, self.roles[role], everyone]
-            room[role] = clues.room[self.roles[role], everyone]
-        self.may, self.points = may, clues.points
+            may[role] = constraints.may[self.roles[role], :, everyone].T
+            never[:, role] = constraints.never[:, self.roles[role], everyone]
+            room[role] = constraints.room[self.roles[role], everyone]
+        self.may, self.points = may, constraints.points
         self.room: Index = room.astype(np.intp)  # [role, V]
-        self.kitty: Index = clues.room[HIDDEN_KITTY].astype(np.intp)  # [V]
+        self.kitty: Index = constraints.room[HIDDEN_KITTY].astype(np.intp)  # [V]
         self.most = int(self.kitty.max())
-        self.lean, self.pull = _fit(groups(may, clues.points), self.room, self.kitty, clues)
-        stiff_slots = _stiff_slots(may, never)
-        self.stiff = list(_stiff(may, never, clues.points, stiff_slots, np.concatenate([self.lean, self.pull])))
-        self.loose = may & ~stiff_slots
-        self.numbers = groups(self.loose, clues.points)  # [class, kind, V]
+        self.tilt, self.kitty_tilt = _fit(groups(may, constraints.points), self.room, self.kitty, constraints)
+        pinned_slots = _pinned_slots(may, never)
+        self.pinned = list(
+            _pinned(may, never, constraints.points, pinned_slots, np.concatenate([self.tilt, self.kitty_tilt]))
+        )
+        self.loose = may & ~pinned_slots
+        self.numbers = groups(self.loose, constraints.points)  # [class, kind, V]
         self.whole: Index = self.numbers.cumsum(axis=1)[:, -1]  # [class, V]
         self.possible: Flags = np.ones(number, np.bool_)
-        for stiff in self.stiff:
-            self.possible &= stiff.wheel.possible
+        for pinned in self.pinned:
+            self.possible &= pinned.table.possible
         self.bound = np.zeros(number)
-        stiff_numbers = groups(may & stiff_slots, clues.points)
-        self._shape_kitty(clues.least, clues.most, stiff_numbers[:, :KEPT].cumsum(axis=0)[-1])
-        self._shape_hands(stiff_numbers.cumsum(axis=0)[-1].cumsum(axis=0)[-1])
+        pinned_numbers = groups(may & pinned_slots, constraints.points)
+        self._shape_kitty(constraints.least, constraints.most, pinned_numbers[:, :KEPT].cumsum(axis=0)[-1])
+        self._shape_hands(pinned_numbers.cumsum(axis=0)[-1].cumsum(axis=0)[-1])
 
-    def _shape_kitty(self, least: Ints, most: Ints, stiff: Index) -> None:
+    def _shape_kitty(self, least: Ints, most: Ints, pinned: Index) -> None:
         """How the kitty is made up of classes, ``classes[kind][class]`` with rows (V, cards of the kind left); before
-        that, how many points it has, ``split`` with rows (V, stiff points, other stiff cards).
-        ``log_ways`` has the same rows: the ways of the kitty over what stiff cards in it were drawn with."""
+        that, how many points it has, ``split`` with rows (V, pinned points, other pinned cards).
+        ``log_ways`` has the same rows: the ways of the kitty over what pinned cards in it were drawn with."""
         k = np.arange(self.most + 1)
         width = len(k)
-        self.classes: list[list[Wheel]] = []
+        self.classes: list[list[CumulativeTable]] = []
         totals = []
-        leans = class_leans(self.lean)
+        tilts = class_tilts(self.tilt)
         for kind in (POINTS, OTHERS):
             after = np.zeros((len(self.kitty), width))
             after[:, 0] = 1.0
-            wheels: list[Wheel] = []
+            tables: list[CumulativeTable] = []
             for c in range(ALL, -1, -1):
-                some = _from_class(self.numbers[c, kind], leans[c] if c else None, k)
+                some = _from_class(self.numbers[c, kind], tilts[c] if c else None, k)
                 joint = np.zeros((len(self.kitty), width, width))  # [V, left, from this class]
                 for taken in range(width):
                     joint[:, taken:, taken] = some[:, taken, None] * after[:, : width - taken]
-                wheels.append(Wheel(joint.reshape(-1, width)))
+                tables.append(CumulativeTable(joint.reshape(-1, width)))
                 after = joint.cumsum(axis=2)[:, :, -1]
-            self.classes.append(wheels[::-1])
+            self.classes.append(tables[::-1])
             totals.append(after)
-        self.beside: Index = np.minimum(stiff, self.most).max(axis=1) + 1
+        self.beside: Index = np.minimum(pinned, self.most).max(axis=1) + 1
         joint = np.zeros((len(self.kitty), *self.beside, width))
         for a, b in product(*map(range, self.beside)):
             rest = self.kitty[:, None] - k - b
             good = (k >= a) & (rest >= 0) & (least[:, None] <= k) & (k <= most[:, None])
-            good &= ((a <= stiff[POINTS]) & (b <= stiff[OTHERS]))[:, None]
+            good &= ((a <= pinned[POINTS]) & (b <= pinned[OTHERS]))[:, None]
             others = np.take_along_axis(totals[OTHERS], np.maximum(rest, 0), axis=1)
             joint[:, a, b] = good * totals[POINTS][:, np.maximum(k - a, 0)] * others
-        self.split = Wheel(joint.reshape(-1, width))
+        self.split = CumulativeTable(joint.reshape(-1, width))
         with np.errstate(divide="ignore"):
             log_ways = np.log(joint.cumsum(axis=3)[..., -1])
-        points, others = (np.arange(n) * np.log(p)[:, None] for n, p in zip(self.beside, self.pull, strict=True))
+        points, others = (np.arange(n) * np.log(p)[:, None] for n, p in zip(self.beside, self.kitty_tilt, strict=True))
         log_ways = log_ways - points[:, :, None] - others[:, None, :]
         highest = log_ways.max(axis=(1, 2))
         self.possible &= highest > -np.inf
         self.log_ways: Floats = log_ways.reshape(-1)
         self.bound += np.where(self.possible, highest, 0.0)
 
-    def _shape_hands(self, stiff_cards: Ints) -> None:
+    def _shape_hands(self, pinned_cards: Ints) -> None:
         """What goes to role 0 of the classes that it shares with one other, with rows (V, cards of it in the kitty)."""
-        whole, p = self.whole, self.lean
+        whole, p = self.whole, self.tilt
         first_two, first_last = (_shares(whole[c], p[0], p[r], self.most) for c, r in ((FIRST_TWO, 1), (FIRST_LAST, 2)))
         self.shared = {FIRST_TWO: first_two, FIRST_LAST: first_last}
         last = p[1] + p[2]
         self.laws: Floats = np.log(np.stack([p[0], last, p[1] / last, p[2] / last]))  # [4, V] see propose()
         # The greatest value of a binomial law is greatest for the fewest cards: so many are open at least.
         open_to_all = np.maximum(whole[ALL] - self.kitty, 0)
-        elsewhere = whole[ONLY_SECOND] + whole[ONLY_LAST] + whole[FIRST_TWO] + whole[FIRST_LAST] + stiff_cards
+        elsewhere = whole[ONLY_SECOND] + whole[ONLY_LAST] + whole[FIRST_TWO] + whole[FIRST_LAST] + pinned_cards
         left = whole[LAST_TWO] + whole[ALL] - self.kitty - self.room[0]
         open_to_last = np.maximum(left, self.room[1] + self.room[2] - elsewhere)
         self.bound += _highest(open_to_all, p[0], last)
         self.bound += _highest(np.maximum(open_to_last, 0), p[1] / last, p[2] / last)
 
 
-def _roles(clues: Clues) -> Index:
+def _roles(constraints: Constraints) -> Index:
     """Which seat has which role, ``[role, V]``: role 0 is the one without whom most cards are open to just two."""
-    numbers = groups(clues.may, clues.points).sum(axis=1)
+    numbers = groups(constraints.may, constraints.points).sum(axis=1)
     first = np.stack([numbers[ALL - (1 << seat)] for seat in range(3)]).argmax(axis=0)
     second = (first == 0).astype(np.intp)
     return np.stack([first, second, 3 - first - second])
@@ -203,37 +205,37 @@ def groups(may: Words, points: Words) -> Index:
     return np.array(found, np.intp)
 
 
-def class_leans(lean: Floats) -> Floats:
+def class_tilts(tilt: Floats) -> Floats:
     """How much the hands of each class draw together, ``[class, V]``; all of them 1, as it is a law."""
-    out = np.zeros((NUM_CLASSES, lean.shape[1]))
+    out = np.zeros((NUM_CLASSES, tilt.shape[1]))
     for c in range(1, NUM_CLASSES):
         for role in range(3):
-            out[c] += lean[role] * (c >> role & 1)
+            out[c] += tilt[role] * (c >> role & 1)
     out[ALL] = 1.0
     return out
 
 
-def _fit(numbers: Index, room: Index, kitty: Index, clues: Clues) -> tuple[Floats, Floats]:
+def _fit(numbers: Index, room: Index, kitty: Index, constraints: Constraints) -> tuple[Floats, Floats]:
     """How much each hand draws cards to it ``[3, V]``, and the kitty points and others ``[2, V]``, such that all would
     on average have as many cards as they have (iterative proportional fitting)."""
-    aim = np.stack([clues.least + clues.most, 2 * kitty - clues.least - clues.most]) / 2
-    exact = clues.least == clues.most
-    pull = np.full((3, len(kitty)), 0.05)
-    pull[KEPT] = 0.0
-    lean = np.full((3, len(kitty)), 1 / 3)
-    for _ in range(_FITS):
-        shares = numbers / np.maximum(class_leans(lean)[:, None] + pull, _LEAST)
-        taken = (shares * pull).cumsum(axis=0)[-1, :KEPT] + _LEAST
+    aim = np.stack([constraints.least + constraints.most, 2 * kitty - constraints.least - constraints.most]) / 2
+    exact = constraints.least == constraints.most
+    kitty_tilt = np.full((3, len(kitty)), 0.05)
+    kitty_tilt[KEPT] = 0.0
+    tilt = np.full((3, len(kitty)), 1 / 3)
+    for _ in range(_FIT_ROUNDS):
+        shares = numbers / np.maximum(class_tilts(tilt)[:, None] + kitty_tilt, _MIN_TILT)
+        taken = (shares * kitty_tilt).cumsum(axis=0)[-1, :KEPT] + _MIN_TILT
         got = np.stack([sum(shares[c].cumsum(axis=0)[-1] for c in range(NUM_CLASSES) if c >> r & 1) for r in range(3)])
-        lean = np.maximum(lean * room / np.maximum(got * lean, _LEAST), _LEAST)
-        pull[:KEPT] *= np.where(exact, aim / taken, kitty / (taken[0] + taken[1]))
-        whole = lean[0] + lean[1] + lean[2]
-        lean = lean / whole
-        pull[:KEPT] = np.clip(pull[:KEPT] / whole, _LEAST, 1 / _LEAST)
-    return lean, pull[:KEPT]
+        tilt = np.maximum(tilt * room / np.maximum(got * tilt, _MIN_TILT), _MIN_TILT)
+        kitty_tilt[:KEPT] *= np.where(exact, aim / taken, kitty / (taken[0] + taken[1]))
+        whole = tilt[0] + tilt[1] + tilt[2]
+        tilt = tilt / whole
+        kitty_tilt[:KEPT] = np.clip(kitty_tilt[:KEPT] / whole, _MIN_TILT, 1 / _MIN_TILT)
+    return tilt, kitty_tilt[:KEPT]
 
 
-def _stiff_slots(may: Words, never: Words) -> Words:
+def _pinned_slots(may: Words, never: Words) -> Words:
     """The slots of which a seat might else hold a number of copies that it does not hold."""
     out = np.zeros_like(may[0, 0])
     for role in range(3):
@@ -242,8 +244,8 @@ def _stiff_slots(may: Words, never: Words) -> Words:
     return np.asarray(out)
 
 
-def _stiff(may: Words, never: Words, points: Words, slots: Words, pull: Floats) -> Iterator[Stiff]:
-    """The stiff slots of each View one after the other, as :class:`Stiff`."""
+def _pinned(may: Words, never: Words, points: Words, slots: Words, kitty_tilt: Floats) -> Iterator[PinnedSlot]:
+    """The pinned slots of each View one after the other, as :class:`PinnedSlot`."""
     decks = may.shape[1]
     every, numbers = ways(decks), numbers_of_ways(decks)
     there = may[0] | may[1] | may[2] | may[HIDDEN_KITTY]
@@ -253,7 +255,7 @@ def _stiff(may: Words, never: Words, points: Words, slots: Words, pull: Floats) 
         worth = np.where((bit & points) != 0, POINTS, OTHERS)
         missing = decks - count(there & bit).astype(np.intp)
         weights = np.ones((len(bit), len(every)))
-        draws = [*pull[:3], np.where(worth == POINTS, pull[3], pull[4])]
+        draws = [*kitty_tilt[:3], np.where(worth == POINTS, kitty_tilt[3], kitty_tilt[4])]
         for copy in range(decks):
             each = np.stack([((may[place, copy] & bit) != 0) * draws[place] for place in range(NUM_PLACES)])
             each[0] += (there[copy] & bit) == 0
@@ -262,29 +264,29 @@ def _stiff(may: Words, never: Words, points: Words, slots: Words, pull: Floats) 
             held = numbers[role] - (missing * (role == 0))[:, None]
             for copies in range(1, decks + 1):
                 weights *= ((never[copies - 1, role] & bit) == 0)[:, None] | (held != copies)
-        yield Stiff(bit, missing, worth, Wheel(weights))
+        yield PinnedSlot(bit, missing, worth, CumulativeTable(weights))
 
 
-def _from_class(number: Index, lean: Floats | None, k: Index) -> Floats:
+def _from_class(number: Index, tilt: Floats | None, k: Index) -> Floats:
     """The odds that ``k`` cards of a class of ``number`` are in the kitty, ``[V, len(k)]``: the ways to choose them
-    over what its hands lean; cards without a hand are all there."""
+    over what its hands tilt; cards without a hand are all there."""
     n = number[:, None]
-    good = n == k if lean is None else k <= n
+    good = n == k if tilt is None else k <= n
     some = k * good
     ways_of_it = np.exp(log_choose(n, some))
-    over = np.ones_like(ways_of_it) if lean is None else lean[:, None] ** some.astype(np.float64)
+    over = np.ones_like(ways_of_it) if tilt is None else tilt[:, None] ** some.astype(np.float64)
     return np.asarray(good * ways_of_it / over)
 
 
-def _shares(number: Index, first: Floats, other: Floats, most: int) -> Wheel:
+def _shares(number: Index, first: Floats, other: Floats, most: int) -> CumulativeTable:
     """Binomial odds of how many of ``number`` cards less 0..``most`` go to the first of two."""
     n = (number[:, None] - np.arange(most + 1))[..., None]
     k = np.arange(int(number.max()) + 1)
-    p, q = ((lean / (first + other))[:, None, None] for lean in (first, other))
+    p, q = ((tilt / (first + other))[:, None, None] for tilt in (first, other))
     good = (k <= n) & (n >= 0)
     law = np.exp(log_binomial(np.where(good, n, 0), np.where(good, k, 0), p, q))
     law *= good
-    return Wheel(law.reshape(-1, len(k)))
+    return CumulativeTable(law.reshape(-1, len(k)))
 
 
 def _highest(n: Index, p: Floats, q: Floats) -> Floats:

@@ -9,21 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from gunzi_env import engine, planes
-from gunzi_env.chapters import choice, kitty, tribute, tricks
+from gunzi_env.chapters import kitty, selection, tribute, tricks
 from gunzi_env.order import TRUMP
 from gunzi_env.planes import FULL, NUM_SLOTS, U64, Words, bits, count, lowest, select, where
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, Index, Int8, Phase, Tables
-from gunzi_env.views import DEALER_OR_KITTY, View
+from gunzi_env.views import DEALER_OR_KITTY, Shown, View
 
-_SAME = [
-    "level", "trump", "led_suit", "led_count", "best_slot", "bid_strength", "bid_suit", "phase", "seat", "blood",
-    "score", "trick_points", "held", "pickable", "drawn", "first_hand", "kitty_public", "kitty_shown", "dry",
-    "tribute", "turned",
-]  # fmt: skip
-"""Fields of both that mean the same."""
-
-_SEATS = ("dealer", "first", "giver", "leader", "best", "bid_seat")
-"""Seats, relative to the viewer in a View."""
+_SAME, _SEATS, _BY_SEAT = (
+    [field.name for field in View.columns if field.seen is how] for how in (Shown.SAME, Shown.SEAT, Shown.BY_SEAT)
+)
 
 
 def without_hidden(v: View) -> Tables:
@@ -36,6 +30,7 @@ def without_hidden(v: View) -> Tables:
     for name in _SEATS:
         seat = getattr(v, name)
         getattr(t, name)[:] = np.where(seat == NOBODY, NOBODY, (seat + v.seat) & 3)
+    t.phase[:], t.seat[:] = v.phase, v.seat
     t.hand[:] = ~v.first_hand
     odd = (v.seat & 1).astype(np.bool_)
     t.levels[:] = np.where(odd[:, None], v.levels[:, ::-1], v.levels)
@@ -45,7 +40,7 @@ def without_hidden(v: View) -> Tables:
         seat = (v.seat + k) & 3
         t.put(everyone, PLAYED + seat, v.played[:, :, k])
         t.trick[:, everyone, seat] = v.trick[:, :, k]
-        for name in ("void", "no_pair", "no_triple"):
+        for name in _BY_SEAT:
             getattr(t, name)[everyone, seat] = getattr(v, name)[:, k]
     _recall(t, v)
     t.put(everyone, HAND + v.seat, planes.add(v.hand, v.pending & where(v.phase != Phase.PICKUP)))
@@ -104,7 +99,7 @@ def _stand(t: Tables, v: View) -> None:
             tribute.enter_return(t, g)
         elif phase == Phase.BURY:
             nothing = np.zeros(len(g), U64)
-            choice.begin(t, g, HAND + t.seat[g], nothing, nothing | FULL, v.need[g] + count(v.pending[:, g]))
+            selection.begin(t, g, HAND + t.seat[g], nothing, nothing | FULL, v.need[g] + count(v.pending[:, g]))
         elif phase == Phase.PICKUP:
             t.put(g, KITTY, planes.add(v.kitty[:, g], v.pending[:, g]))
             kitty.ask_pickup(t, g, v.need[g] + count(v.pending[:, g]))

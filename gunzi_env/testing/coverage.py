@@ -11,18 +11,18 @@ from gunzi_env.order import JOKERS, TRUMP
 from gunzi_env.planes import bits, count
 from gunzi_env.tables import DEALING, HAND, NOBODY, PENDING, PLAYED, Phase, Tables
 
-Branches = Counter[str]
+BranchCounts = Counter[str]
 Mask = npt.NDArray[np.bool_]
 
 
-def branches(
+def count_branches(
     before: Tables, after: Tables, actions: npt.NDArray[np.int32], which: Mask, *, zero: bool = False
-) -> Branches:
+) -> BranchCounts:
     """How many of the tables in ``which`` went through each branch in one step; clause first in each name.
 
     ``zero`` also lists the branches that none went through.
     """
-    found: Branches = Counter()
+    found: BranchCounts = Counter()
     parts = (_bidding, _closing, _tribute, _kitty, _follows, _results)
     for part in parts:
         for name, mask in part(before, after, actions).items():

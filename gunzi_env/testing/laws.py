@@ -26,13 +26,12 @@ from gunzi_env import engine, observe, planes
 from gunzi_env.chapters.deal import start_keys
 from gunzi_env.engine import IllegalAction
 from gunzi_env.keys import mix
-from gunzi_env.order import PROVISIONAL_TRUMP
 from gunzi_env.planes import FULL, U64, bits
 from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, PENDING, PLAYED, STOCK, Phase, Tables
 from gunzi_env.testing.case import Case, LawBroken
-from gunzi_env.testing.coverage import Branches, branches
+from gunzi_env.testing.coverage import BranchCounts, count_branches
 
 __all__ = [
     "Case",
@@ -211,7 +210,7 @@ def check_actions(t: Tables, n: int) -> None:
             engine.step(one, [action])
         except IllegalAction:
             continue
-        name = t.actions.name(int(action), int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP))
+        name = t.actions.name(int(action), int(t.level[n]), t.trump_or_provisional(n))
         raise LawBroken(f"action {name} is not legal, but was accepted", n)
     if one.save() != before:
         raise LawBroken("a refused action changed the table", n)
@@ -226,7 +225,7 @@ def _check_accepted(t: Tables, n: int, actions: npt.NDArray[np.intp]) -> None:
     except Exception as error:
         name = "one of its legal actions"
         if isinstance(error, LawBroken):
-            name = t.actions.name(int(actions[error.table]), int(t.level[n]), max(int(t.trump[n]), PROVISIONAL_TRUMP))
+            name = t.actions.name(int(actions[error.table]), int(t.level[n]), t.trump_or_provisional(n))
         raise LawBroken(f"{error} after {name}", n) from error
 
 
@@ -240,7 +239,7 @@ class Met:
     tried: int = 0
     """Tables at which every action was tried."""
     phases: Counter[str] = field(default_factory=Counter)
-    branches: Branches = field(default_factory=Counter)
+    branches: BranchCounts = field(default_factory=Counter)
 
 
 class _Trail:
@@ -290,7 +289,7 @@ def random_hands(
         actions = random_actions(t, key, pass_probability)
         before = t.clone()
         _step(t, trail, before, actions)
-        met.branches.update(branches(before, t, actions, playing))
+        met.branches.update(count_branches(before, t, actions, playing))
         over = np.flatnonzero(playing & (t.phase == Phase.OVER))
         if len(over):
             _check_all(t, trail, over[:0], views=False)

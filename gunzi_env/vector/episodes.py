@@ -1,7 +1,7 @@
-"""From episode to episode: what a step brings, what a finished hand is worth, and how the next one begins.
+"""Tables with autoreset: the result of a step, and the start of the next episode.
 
-A :class:`Share` is tables that go on for ever by themselves. A :class:`gunzi_env.vector.VectorEnv` has one, or one in
-each of its processes (:mod:`gunzi_env.vector.pool`).
+A :class:`gunzi_env.vector.VectorEnv` has one :class:`TableShard`, or one in each of its processes
+(:mod:`gunzi_env.vector.pool`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from gunzi_env.tables import NOBODY, Flags, Index, Int8, Int16, Phase, Tables
 from gunzi_env.views import View
 
 Make = Callable[[tuple[int, ...], npt.DTypeLike], npt.NDArray[Any]]
-"""Makes an array of a shape and dtype, its contents whatever they are."""
+"""Makes an uninitialised array of a shape and dtype."""
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The hands that ended in a step; a row means something where ``done`` was true."""
+    """Results of the hands that ended in a step; the other rows are meaningless."""
 
     score: Int16  # [N] S with R8.2
     dealer: Int8  # [N] absolute seat
@@ -40,48 +40,48 @@ class Result:
 
     @classmethod
     def made(cls, num: int, make: Make = np.empty) -> Result:
-        """Arrays for ``num`` tables."""
+        """Allocate arrays for ``num`` tables."""
         kinds = {"score": np.int16, "dealer": np.int8, "dug": np.bool_, "winner_dealers": np.bool_}
         arrays = {name: make((num,), kind) for name, kind in kinds.items()}
         return cls(**arrays, gain=make((num, 2), np.int8), match_winner=make((num,), np.int8))
 
     def each(self, change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Result:
-        """The same with every array changed."""
+        """Return a Result of ``change(array)`` for every array."""
         return Result(**{name: change(array) for name, array in vars(self).items()})
 
     def write(self, t: Tables) -> None:
-        """Take it from tables where hands have just ended."""
+        """Copy the results from the tables."""
         self.score[:], self.dealer[:], self.dug[:] = t.score, t.dealer, t.dug
         np.less(t.score, t.rules.take, out=self.winner_dealers)
         self.gain[:], self.match_winner[:] = t.gain, t.match_winner
 
 
 @dataclass(eq=False)
-class Outcome:
-    """What a step brings at N tables besides the View and the legal actions."""
+class StepResult:
+    """Results of one step at N tables, apart from the View and the legal actions."""
 
     rewards: Rewards  # [N, 4] by seat
-    done: Flags  # [N] has the episode ended?
-    over: Flags  # [N] has a hand ended?
-    points: Int16  # [N] change of S, positive for team {0, 2}'s good
+    done: Flags  # [N] the episode has ended
+    over: Flags  # [N] a hand has ended
+    points: Int16  # [N] change of S, positive in favour of team {0, 2}
     result: Result | None = None
-    """Made when a hand has ended, if it is not there yet."""
+    """Allocated in the first step in which a hand ends."""
 
     @classmethod
-    def made(cls, num: int, make: Make = np.empty) -> Outcome:
-        """Arrays for ``num`` tables, to be written by :meth:`Share.advance`; no result yet."""
+    def made(cls, num: int, make: Make = np.empty) -> StepResult:
+        """Allocate arrays for ``num`` tables, for :meth:`TableShard.advance`; without a result."""
         flags = make((num,), np.bool_), make((num,), np.bool_)
         return cls(make((num, 4), np.float32), *flags, make((num,), np.int16))
 
-    def each(self, change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Outcome:
-        """The same with every array changed: a part of it, or a copy."""
+    def each(self, change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> StepResult:
+        """Return a StepResult of ``change(array)`` for every array, for example a slice or a copy."""
         result = self.result.each(change) if self.result else None
-        return Outcome(change(self.rewards), change(self.done), change(self.over), change(self.points), result)
+        return StepResult(change(self.rewards), change(self.done), change(self.over), change(self.points), result)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the environment was asked for."""
+    """Arguments of the environment; see :class:`gunzi_env.vector.VectorEnv`."""
 
     rules: Rules
     seed: int
@@ -91,16 +91,16 @@ class Settings:
     skip_forced: bool
 
 
-class Share:
-    """Tables of an environment, all or the part of one process; each goes on to its next episode at once."""
+class TableShard:
+    """Tables of one process, each of which starts its next episode as soon as one ends."""
 
     def __init__(self, settings: Settings, num: int, first: int = 0) -> None:
-        """``num`` tables of which the environment counts the first as number ``first``."""
+        """``first`` is the number of the first of ``num`` tables within the environment."""
         self.settings, self.first = settings, first
         self.tables = Tables(settings.rules, num)
 
     def reset(self, table_ids: Words | None = None) -> None:
-        """Deal every table anew; ``table_ids uint64[n]`` name the deals, 0, 1, ... if not given."""
+        """Deal every table anew; ``table_ids uint64[n]`` identify the deals, default 0, 1, ..."""
         engine.reset(self.tables, self.settings.seed, table_ids=table_ids, begin=False)
         everyone = np.arange(self.tables.num)
         if self.settings.episode == "hand":
@@ -109,15 +109,18 @@ class Share:
             engine.begin_hand(self.tables, everyone)
             self._play_forced(everyone)
 
-    def step(self, actions: npt.ArrayLike) -> tuple[Outcome, tuple[View, Flags]]:
-        """One action a table, ``int[n]``, and what :meth:`observe` gives then; :class:`IllegalAction`, nothing changed,
-        if any of them is illegal."""
-        out = Outcome.made(self.tables.num)
+    def step(self, actions: npt.ArrayLike) -> tuple[StepResult, tuple[View, Flags]]:
+        """Apply one action per table, ``int[n]``; return the result and :meth:`observe`.
+
+        Raises:
+            IllegalAction: an action is illegal; no table has changed.
+        """
+        out = StepResult.made(self.tables.num)
         self.advance(engine.checked(self.tables, actions), out)
         return out, self.observe()
 
-    def advance(self, chosen: Index, out: Outcome) -> None:
-        """Carry out actions known to be legal, and begin the next episode where one has ended."""
+    def advance(self, chosen: Index, out: StepResult) -> None:
+        """Apply legal actions and start the next episode where one has ended; write the result to ``out``."""
         t, settings = self.tables, self.settings
         before, dealers_even = t.score.copy(), (t.dealer & 1) == 0
         engine.advance(t, chosen, skip_forced=settings.skip_forced)
@@ -135,15 +138,15 @@ class Share:
             team = team_rewards(t, over, settings.reward, settings.deal_value)
             out.rewards[over] = np.stack([team, -team, team, -team], axis=1)
             out.done[over] = (t.match_winner[over] != NOBODY) | (settings.episode == "hand")
-            self._go_on(over)
+            self._next_hands(over)
 
     def observe(self) -> tuple[View, Flags]:
-        """The View of the seats to move and their legal actions ``bool[n, A]``."""
+        """Return the View of the seats to move and their legal actions ``bool[n, A]``."""
         t = self.tables
         return observe.view(t), t.actions.unpack(t.legal, np.empty((t.num, t.actions.n), np.bool_))
 
     def legal_words(self) -> Words:
-        """The legal actions as words ``uint64[n, D + 1]``."""
+        """Return the legal actions as words ``uint64[n, D + 1]``."""
         return self.tables.legal.copy()
 
     def privileged(self) -> npt.NDArray[np.uint8]:
@@ -155,18 +158,18 @@ class Share:
         return self.tables.save()
 
     def load(self, tables: Tables) -> None:
-        """Go on from these tables, which are the share's own from now on."""
+        """Continue from these tables, without copying them."""
         self.tables = tables
 
     def seats(self) -> Int8:
-        """The seats to move, ``int8[n]``."""
+        """Return the seats to move, ``int8[n]``."""
         return self.tables.seat
 
     def illegal(self, n: int, action: int) -> IllegalAction:
-        """The error for an action that is not legal at the share's table ``n``, by the environment's number."""
+        """Return the error for an illegal action at table ``n`` of the shard, with its number in the environment."""
         return engine.illegal(self.tables, n, action, name=self.first + n)
 
-    def _go_on(self, g: Index) -> None:
+    def _next_hands(self, g: Index) -> None:
         if self.settings.episode == "hand":
             self.tables.hand[g] += 1
             self._start_hands(g)
@@ -181,12 +184,12 @@ class Share:
 
     def _play_forced(self, g: Index) -> None:
         if self.settings.skip_forced:
-            # It stops before the hand ends: a burial leaves a choice (R6.2), and so do hands that can have a dry pot.
+            # Stops before the hand ends: a burial leaves a choice (R6.2), and so do hands with a possible dry pot.
             engine.play_forced(self.tables, g)
 
 
 def numbered(num: int, table_ids: Words | None) -> Words:
-    """The tables' ids ``uint64[num]``: 0, 1, ... if not given."""
+    """Return the table ids ``uint64[num]``, default 0, 1, ..."""
     ids = np.arange(num, dtype=U64)
     if table_ids is not None:
         ids[:] = table_ids

@@ -1,7 +1,7 @@
-"""The tables of an environment over several processes: the same games for any number of processes.
+"""The tables of an environment, distributed over several processes; the games do not depend on their number.
 
-The calling process steps the first share of the tables, workers (:mod:`gunzi_env.vector.worker`) step the others. When
-a worker ends, raises or freezes, the others are ended too and :class:`WorkerLost` is raised. No worker outlives its
+The calling process steps the first shard, workers (:mod:`gunzi_env.vector.worker`) step the others. If a worker ends,
+raises or freezes, all workers are ended and :class:`gunzi_env.vector.WorkerLost` is raised. No worker outlives its
 environment.
 """
 
@@ -24,18 +24,16 @@ from gunzi_env import actions, engine
 from gunzi_env.engine import IllegalAction
 from gunzi_env.planes import Words
 from gunzi_env.tables import Flags, Int8, Tables, check_count
-from gunzi_env.vector.episodes import Outcome, Settings, numbered
-from gunzi_env.vector.shared_memory import Board, Bytes, Lender
-from gunzi_env.vector.worker import CLOSE_LIMIT_S, Member, Worker, WorkerLost
+from gunzi_env.vector.episodes import Settings, StepResult, numbered
+from gunzi_env.vector.shared_memory import BlockPool, Bytes, SharedBuffers
+from gunzi_env.vector.worker import CLOSE_LIMIT_S, ShardServer, Worker
 from gunzi_env.views import View
 
-__all__ = ["Pool", "WorkerLost", "shares"]
 
+def partition(num: int, processes: int) -> list[slice]:
+    """Split ``num`` tables into slices whose sizes differ by at most one; ``ValueError`` if a slice would be empty.
 
-def shares(num: int, processes: int) -> list[slice]:
-    """Which of ``num`` tables each process has, their sizes no more than one apart; ``ValueError`` if one has none.
-
-    >>> shares(7, 2)
+    >>> partition(7, 2)
     [slice(0, 3, None), slice(3, 7, None)]
     """
     check_count("number of tables", num)
@@ -47,28 +45,29 @@ def shares(num: int, processes: int) -> list[slice]:
 
 
 class Pool:
-    """Tables over several processes, this one included: the methods of :class:`gunzi_env.vector.episodes.Share`."""
+    """Tables in several processes, this one included, with the methods of
+    :class:`gunzi_env.vector.episodes.TableShard`."""
 
     def __init__(self, settings: Settings, parts: list[slice]) -> None:
-        """``parts``: see :func:`shares`; two at least."""
+        """``parts``: slices of the tables from :func:`partition`, at least two."""
         self._settings, self._parts, num = settings, parts, parts[-1].stop
         self._space = actions.space(settings.rules)
-        # Anonymous memory: there is no name that could be left behind.
-        memory = RawArray("B", Board(settings.rules, num, len(parts)).size)
-        self._board = Board(settings.rules, num, len(parts), np.frombuffer(memory, np.uint8))
-        self._lender = Lender(self._board, lambda: np.frombuffer(memory, np.uint8))
-        self._member = Member(settings, self._board, parts[0])
+        # Anonymous memory: it has no name that could be left behind in /dev/shm.
+        memory = RawArray("B", SharedBuffers(settings.rules, num, len(parts)).size)
+        self._buffers = SharedBuffers(settings.rules, num, len(parts), np.frombuffer(memory, np.uint8))
+        self._blocks = BlockPool(self._buffers, lambda: np.frombuffer(memory, np.uint8))
+        self._server = ShardServer(settings, self._buffers, parts[0])
         self._steps = 0
         self._workers: list[Worker] = []
         self.close = weakref.finalize(self, _end, self._workers, os.getpid())
-        """End the workers; nothing can be asked of them any more."""
-        # At exit too, and before multiprocessing waits there for its children: a frozen one would not end.
+        """End the workers. The pool cannot be used afterwards."""
+        # Also at exit, before multiprocessing joins its children there: a frozen one would block it.
         atexit.register(self.close)
         try:
             for rank, part in enumerate(parts[1:], start=1):
-                self._workers.append(Worker(settings, self._board, memory, rank, part))
+                self._workers.append(Worker(settings, self._buffers, memory, rank, part))
             for worker in self._workers:
-                worker.meet()
+                worker.wait_started()
         except BaseException:
             self.close()
             raise
@@ -79,49 +78,49 @@ class Pool:
         return tuple(worker.process.pid or 0 for worker in self._workers)
 
     def reset(self, table_ids: Words | None = None) -> None:
-        """Deal every table anew."""
-        ids = numbered(self._board.num, table_ids)
+        """Deal every table anew; see :meth:`gunzi_env.vector.episodes.TableShard.reset`."""
+        ids = numbered(self._buffers.num, table_ids)
         self._steps = 0
         self._all("reset", [(ids[part],) for part in self._parts])
 
-    def step(self, chosen: npt.ArrayLike) -> tuple[Outcome, tuple[View, Flags]]:
-        """One action a table, and what is seen then; :class:`IllegalAction`, nothing changed, if any is illegal."""
+    def step(self, chosen: npt.ArrayLike) -> tuple[StepResult, tuple[View, Flags]]:
+        """Apply one action per table; see :meth:`gunzi_env.vector.episodes.TableShard.step`."""
         self._check_open()
-        board = self._board
-        board.chosen[:] = engine.checked_by(self._space, board.legal.T, board.phase, chosen, self._illegal)
+        buffers = self._buffers
+        buffers.chosen[:] = engine.checked_by(self._space, buffers.legal.T, buffers.phase, chosen, self._illegal)
         self._steps += 1
-        block = self._lender.free()
+        block = self._blocks.free()
         self._all("step", [(block,)] * len(self._parts))
-        return board.outcome.each(np.ndarray.copy), self._lender.lend(block)
+        return buffers.step_result.each(np.ndarray.copy), self._blocks.lend(block)
 
     def observe(self) -> tuple[View, Flags]:
-        """The View of the seats to move and their legal actions ``bool[N, A]``."""
-        block = self._lender.free()
+        """Return the View of the seats to move and their legal actions ``bool[N, A]``."""
+        block = self._blocks.free()
         self._all("show", [(block,)] * len(self._parts))
-        return self._lender.lend(block)
+        return self._blocks.lend(block)
 
     def legal_words(self) -> Words:
-        """The legal actions as words ``uint64[N, D + 1]``."""
-        return self._board.legal.T.copy()
+        """Return the legal actions as words ``uint64[N, D + 1]``."""
+        return self._buffers.legal.T.copy()
 
     def privileged(self) -> Bytes:
         """See :func:`gunzi_env.observe.privileged`."""
         self._all("privileged", [()] * len(self._parts))
-        return self._board.privileged.copy()
+        return self._buffers.privileged.copy()
 
     def seats(self) -> Int8:
-        """The seats to move, ``int8[N]``."""
-        return self._board.seat.copy()
+        """Return the seats to move, ``int8[N]``."""
+        return self._buffers.seat.copy()
 
     def save(self) -> bytes:
-        """The state of all tables, the same bytes as of one share."""
-        tables = Tables(self._settings.rules, self._board.num)
+        """Return the state of all tables, byte for byte that of a single shard."""
+        tables = Tables(self._settings.rules, self._buffers.num)
         for part, state in zip(self._parts, self._all("save", [()] * len(self._parts), large=True), strict=True):
             tables.assign(np.arange(part.start, part.stop), Tables.load(tables.rules, state))
         return tables.save()
 
     def load(self, tables: Tables) -> None:
-        """Go on from these tables."""
+        """Continue from these tables."""
         states = [tables.select(np.arange(part.start, part.stop)).save() for part in self._parts]
         self._all("load", [(state,) for state in states], large=True)
 
@@ -131,9 +130,9 @@ class Pool:
         return refused
 
     def _ask(self, rank: int, request: str, arguments: tuple[Any, ...]) -> Any:
-        """Ask one process for something."""
+        """Send a request to one process and return its answer."""
         if not rank:
-            return getattr(self._member, request)(*arguments)
+            return getattr(self._server, request)(*arguments)
         try:
             worker = self._workers[rank - 1]
             worker.send(request, arguments, self._doing(request))
@@ -143,19 +142,19 @@ class Pool:
             raise
 
     def _all(self, request: str, arguments: Sequence[tuple[Any, ...]], *, large: bool = False) -> list[Any]:
-        """Ask every process for the same; ``large`` if a message may be more than a pipe holds."""
+        """Send a request to every process and return the answers; ``large`` if a message may overfill the pipe."""
         self._check_open()
         doing = self._doing(request)
         try:
-            with ExitStack() as patience:
+            with ExitStack() as timers:
                 for worker, theirs in zip(self._workers, arguments[1:], strict=True):
                     if large:
-                        patience.enter_context(worker.patience())
+                        timers.enter_context(worker.kill_if_late())
                     worker.send(request, theirs, doing)
-                mine = getattr(self._member, request)(*arguments[0])
+                mine = getattr(self._server, request)(*arguments[0])
                 return [mine, *(worker.answer(doing) for worker in self._workers)]
         except BaseException:
-            # Some tables have gone on and others have not; an answer on its way would be taken for the next one's.
+            # The shards are out of step, and a pending answer would be taken for that of the next request.
             self.close()
             raise
 
@@ -164,18 +163,20 @@ class Pool:
 
     def _check_open(self) -> None:
         if not self.close.alive:
-            raise ValueError("this environment is closed: make another, and go on from get_state() if you kept it")
+            raise ValueError(
+                "this environment is closed: make a new one, and restore a saved state with set_state()"
+            )
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("an environment with workers cannot be copied: use get_state() and set_state()")
 
 
 def _end(workers: list[Worker], owner: int) -> None:
-    """End the workers, by force if they do not go; a fork of their parent leaves them alone."""
+    """End the workers, by force after CLOSE_LIMIT_S; a forked copy of the parent does nothing."""
     if os.getpid() != owner:
         return
     for worker in workers:
-        worker.hang_up()
+        worker.close_pipe()
     until = time.monotonic() + CLOSE_LIMIT_S
     for worker in workers:
         worker.end(until)

@@ -39,7 +39,7 @@ def name(request: pytest.FixtureRequest) -> str:
 def decide(t: Tables) -> str:
     """What the bot does at a position, by name."""
     actions = bot.act(observe.view(t), engine.legal(t), np.zeros(1, np.uint64))
-    return t.actions.name(int(actions[0]), int(t.level[0]), max(int(t.trump[0]), 0))
+    return t.actions.name(int(actions[0]), int(t.level[0]), t.trump_or_provisional(0))
 
 
 def plays(t: Tables) -> str:

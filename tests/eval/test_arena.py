@@ -20,7 +20,7 @@ from gunzi_eval.commands import arena
 from gunzi_eval.commands.arena import Pair, as_json, measure
 from gunzi_eval.matches import duplicate
 from gunzi_eval.stats.intervals import SHARE_DIGITS, Interval, figure
-from tests.odd_agents import High
+from tests.support.odd_agents import High
 
 
 def gunzi(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -18,8 +18,8 @@ from gunzi_eval.matches.duplicate import play_hands
 from gunzi_eval.matches.figures import CSV_FIELDS, Pair, as_csv, as_json
 from gunzi_eval.matches.hands import Hands
 from gunzi_eval.stats.intervals import bootstrap, mean_interval, share_interval, student_interval
-from tests.mirror import mirrored
-from tests.odd_agents import High
+from tests.support.mirror import mirrored
+from tests.support.odd_agents import High
 
 RULES = Rules.preset("dalian")
 

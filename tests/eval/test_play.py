@@ -110,7 +110,7 @@ def test_every_phase_is_answered_as_the_bot_acts(preset: str) -> None:
             while True:
                 action = decide(Uniform(), tables, seed, ply)
                 ply += 1
-                names.append(tables.actions.name(action, int(tables.level[0]), max(int(tables.trump[0]), 0)))
+                names.append(tables.actions.name(action, int(tables.level[0]), tables.trump_or_provisional(0)))
                 actions.append(action)
                 engine.step(tables, np.array([action]))
                 owed -= len(names[-1].split())

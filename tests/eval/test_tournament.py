@@ -26,8 +26,8 @@ from gunzi_eval.commands.arena import Arena
 from gunzi_eval.matches import tournament
 from gunzi_eval.matches.workers import Alone, Games, Player, Setting, Task
 from gunzi_eval.stats.intervals import student
-from tests import odd_agents
-from tests.mirror import mirrored
+from tests.support import odd_agents
+from tests.support.mirror import mirrored
 
 RULES = Rules.preset("dalian")
 PLAYERS = ("small", "high")

@@ -18,7 +18,7 @@ import numpy as np
 from gunzi_env import engine, observe, position
 from gunzi_env.cards import format_cards, parse_cards, rank_of
 from gunzi_env.chapters.deal import draw_of_deck, first_seats
-from gunzi_env.order import PROVISIONAL_TRUMP, to_faces
+from gunzi_env.order import to_faces
 from gunzi_env.planes import Words, to_counts
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.rules import Rules, load_rules
@@ -60,7 +60,7 @@ class Game:
         return [self._name(int(a)) for a in np.flatnonzero(engine.legal(self.t)[0])]
 
     def _names_with(self) -> tuple[int, int]:
-        return int(self.t.level[0]), max(int(self.t.trump[0]), PROVISIONAL_TRUMP)
+        return int(self.t.level[0]), self.t.trump_or_provisional(0)
 
     def _name(self, action: int) -> str:
         return self.t.actions.name(action, *self._names_with())

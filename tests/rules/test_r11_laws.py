@@ -1,4 +1,4 @@
-"""R11: what always holds, an example for each sentence; ``tests/test_laws.py`` tries the laws on many hands.
+"""R11: what always holds, an example for each sentence; ``tests/env/test_laws.py`` tries the laws on many hands.
 
 That renaming the suits and turning the table commute with play has tests of its own.
 """

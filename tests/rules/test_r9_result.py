@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from gunzi_env.rulebook import HandResult, settle
 from gunzi_env.rules import Rules, RulesError
 from tests.rules.game import Game, placed
+from tests.support import ROOT
 
 DALIAN = Rules.preset("dalian")
 TEAMS = {"D": 0, "A": 1}
@@ -64,7 +64,7 @@ def test_r9_settled_cases(row: list[str], dealer: int) -> None:
 
 def test_r9_all_rows_of_the_table_are_here() -> None:
     assert len(ROWS) == 23 and all(len(row) == 9 for row in ROWS)
-    assert SETTLED in (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    assert SETTLED in (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
 
 
 def ended(score: int, dug: bool, *, dealer: int = 0, kitty: str = "C4 C6 D7 D8 D9 DJ", **fields: Any) -> Game:

@@ -17,7 +17,7 @@ import safetensors.numpy
 from gunzi_agents import checkpoint
 from gunzi_agents.checkpoint import CheckpointError
 from gunzi_env.rules import Rules
-from tests import faults
+from tests.support import faults
 
 TENSORS = {"net.a": np.arange(600, dtype=np.float32).reshape(20, 30), "adam.step": np.array(3.0, np.float32)}
 

@@ -15,8 +15,9 @@ import pytest
 from gunzi_train import config as configuration
 from gunzi_train.commands import train
 from gunzi_train.config import Config, ConfigError
+from tests.support import ROOT
 
-CONFIGS = Path(__file__).resolve().parents[2] / "configs" / "train"
+CONFIGS = ROOT / "configs" / "train"
 
 MALFORMED = {
     "unknown key": (b"ppo.lrr = 1e-4", "ppo.lr,"),

@@ -1,4 +1,4 @@
-"""A few of the kills of tests/faults.py, and that it would notice what they must not cost."""
+"""A few of the kills of tests/support/faults.py, and that it would notice what they must not cost."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ import pytest
 
 from gunzi_agents import checkpoint
 from gunzi_train import folder
-from tests import faults
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support import ROOT, faults
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A kill of two kinds. By the command itself, for this process has used torch."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "tests.faults", "--kills", "1", "--only", "times", "writes"]
+    command = [sys.executable, "-m", "tests.support.faults", "--kills", "1", "--only", "times", "writes"]
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout

@@ -13,12 +13,13 @@ import pytest
 
 from gunzi_agents import checkpoint
 from gunzi_env.rules import Rules
-from gunzi_train import folder, group
+from gunzi_train import folder
 from gunzi_train.commands import train
 from gunzi_train.config import Config
+from gunzi_train.launch import processes
 from gunzi_train.plan import CONFIG, Plan
+from tests.support import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PLAN = json.dumps(Plan(Config(), Rules(), False).to_json())
 SMALL = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "4", "--ppo.minibatch"]
 SMALL += ["8", "--schedule.updates", "3", "--save.every-seconds", "0.1", "--save.keep", "9", "--save.no-tensorboard"]
@@ -128,7 +129,7 @@ def test_a_signal_at_the_start_is_not_lost(
                 return False
 
             patch.setattr(where, name, interrupted)
-            patch.setattr(group, "start", lambda *args: pytest.fail("it went on"))
+            patch.setattr(processes, "start", lambda *args: pytest.fail("it went on"))
             assert "interrupted" in _refused(["--out", str(tmp_path / "run"), *SMALL], capsys, 128 + number)
         assert not list(tmp_path.iterdir())
     assert signal.getsignal(number) is handler

@@ -22,7 +22,7 @@ from gunzi_train.logs import curve
 from gunzi_train.logs.metrics import Metrics
 from gunzi_train.run import evaluate, samples, session
 from gunzi_train.seeds import derived_seed
-from tests import tiny_runs
+from tests.support import tiny_runs
 
 
 def _levels(patch: pytest.MonkeyPatch, values: list[float]) -> list[dict[str, Any]]:

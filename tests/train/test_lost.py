@@ -21,7 +21,7 @@ from gunzi_train.config import SPREAD
 from gunzi_train.errors import WorkerLost
 from gunzi_train.group import Group
 from gunzi_train.seeds import derived_seed
-from tests.faults import children
+from tests.support.faults import children
 
 STEPS, TIMEOUT = 16, 25
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", str(STEPS)]

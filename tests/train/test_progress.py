@@ -11,7 +11,7 @@ import pytest
 from gunzi_train.logs import progress
 from gunzi_train.logs.progress import Progress, Status
 from gunzi_train.run import session
-from tests import tiny_runs
+from tests.support import tiny_runs
 
 STATUS = Status(
     update=12,

@@ -99,9 +99,7 @@ def test_a_rollout_cut_in_two_changes_only_what_lies_beyond_the_cut() -> None:
     seats, rewards, values, done = _game(4)
     whole, _ = table_advantages(rewards, values[:T], seats[:T], done, values[T], seats[T], 1.0, 0.0)
     cut = 23
-    first, _ = table_advantages(
-        rewards[:cut], values[:cut], seats[:cut], done[:cut], values[cut], seats[cut], 1.0, 0.0
-    )
+    first, _ = table_advantages(rewards[:cut], values[:cut], seats[:cut], done[:cut], values[cut], seats[cut], 1.0, 0.0)
     assert np.allclose(first, whole[:cut], atol=1e-6)
     whole, _ = seat_advantages(rewards, values[:T], seats[:T], done, 1.0, 0.0)
     first, valid = seat_advantages(rewards[:cut], values[:cut], seats[:cut], done[:cut], 1.0, 0.0)

@@ -23,7 +23,7 @@ from gunzi_train.config import Config
 from gunzi_train.errors import RunFolderError
 from gunzi_train.logs.history import COLUMNS, History
 from gunzi_train.plan import CONFIG, Plan
-from tests import tiny_runs
+from tests.support import tiny_runs
 
 
 def _row(update: int, hands: int, seconds: float) -> dict[str, Any]:

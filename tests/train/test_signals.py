@@ -16,8 +16,8 @@ from gunzi_train import folder
 from gunzi_train.algorithms.ppo import Learner
 from gunzi_train.commands import train
 from gunzi_train.run import evaluate
-from tests.faults import children
-from tests.test_workers_end import all_end
+from tests.env.test_workers_end import all_end
+from tests.support.faults import children
 
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
 ARGV += ["32", "--precision", "fp32", "--save.no-tensorboard", "--schedule.updates", "100000"]

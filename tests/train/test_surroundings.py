@@ -15,7 +15,7 @@ import pytest
 from gunzi_agents import checkpoint
 from gunzi_train import folder
 from gunzi_train.commands import train
-from tests.faults import forked, waited
+from tests.support.faults import forked, waited
 
 ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
 ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--schedule.updates", "2"]

@@ -25,7 +25,7 @@ from gunzi_env.observe import View
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Index, Phase, Tables
-from gunzi_eval.table.human_input import CHOICES, Refused, actions_of, aside, legal_names, suit_word, trump_of
+from gunzi_eval.table.human_input import CHOICES, Refused, actions_of, aside, legal_names, suit_word
 from gunzi_eval.table.narrator import Event, Narrator
 from gunzi_eval.table.terminal import Painter, hand_lines, result, show
 
@@ -155,7 +155,7 @@ class Session:
         owed = int(trial.need[0]) if phase in (*CHOICES, Phase.FOLLOW) else 1
         while owed > 0 and trial.phase[0] == phase and trial.seat[0] == self.seat:
             action = decide(self.adviser, trial, self.seed, self.ply + len(names))
-            name = trial.actions.name(action, int(trial.level[0]), trump_of(trial))
+            name = trial.actions.name(action, int(trial.level[0]), trial.trump_or_provisional(0))
             engine.step(trial, np.array([action]))
             if phase == Phase.JOKERS and action == trial.actions.PASS:
                 break

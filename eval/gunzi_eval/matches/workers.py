@@ -8,14 +8,12 @@ what, or what it was playing, and leaves its workers behind when the command its
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import signal
 import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +23,7 @@ from gunzi_agents.base import Agent
 from gunzi_agents.playing import identity
 from gunzi_env import cli
 from gunzi_env.rules import Rules
+from gunzi_env.vector.processes import Failure, WorkerLost, how_ended, spawn
 from gunzi_eval.matches import duplicate
 
 Games = npt.NDArray[np.int16]
@@ -47,12 +46,6 @@ class Task(NamedTuple):
     def __str__(self) -> str:
         what = "deals" if self.kind == "hands" else self.kind
         return f"{self.a} - {self.b} {what} {self.first}..{self.first + self.number - 1}"
-
-
-class WorkerLost(RuntimeError):
-    """A process of the tournament ended; the message says how, and what was being played."""
-
-    exit_code = 4
 
 
 class Fault(ValueError):
@@ -167,19 +160,13 @@ class Pool:
     """Other processes play, as many blocks at a time as there are processes."""
 
     def __init__(self, setting: Setting, workers: int) -> None:
-        context = multiprocessing.get_context("spawn")  # a fork would copy threads and locks of torch
         self._processes: dict[Connection, Any] = {}
         self._tasks: dict[Connection, Task] = {}
-        self._trouble: _Trouble | None = None
+        self._failure: Failure | None = None
         try:
             for number in range(1, workers + 1):
-                ours, theirs = context.Pipe()
-                process = context.Process(
-                    target=_work, args=(setting, theirs), name=f"worker {number} of {workers}", daemon=True
-                )
-                process.start()
-                theirs.close()  # or its end would not be noticed
-                self._processes[ours] = process
+                process, connection = spawn(_work, (setting,), f"worker {number} of {workers}")
+                self._processes[connection] = process
         except BaseException:
             self.close()
             raise
@@ -204,8 +191,8 @@ class Pool:
         """See :class:`Players`."""
         finished: list[tuple[Task, Games]] = []
         while not finished:
-            if self._trouble is not None:
-                self._trouble.tell()
+            if self._failure is not None:
+                _raise(self._failure)
             lost = None
             for connection in wait(list(self._tasks)):
                 assert isinstance(connection, Connection)
@@ -214,8 +201,8 @@ class Pool:
                 except (EOFError, OSError):
                     lost = connection
                     continue
-                if isinstance(answer, _Trouble):
-                    self._trouble = answer
+                if isinstance(answer, Failure):
+                    self._failure = answer
                 else:
                     finished.append((self._tasks.pop(connection), answer))
             if lost is not None and not finished:
@@ -224,11 +211,8 @@ class Pool:
 
     def _lost(self, connection: Connection) -> WorkerLost:
         process = self._processes[connection]
-        process.join(5)
-        code = process.exitcode
-        how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
         playing = ", ".join(map(str, self._tasks.values()))
-        return WorkerLost(f"{process.name} was lost ({how}); being played: {playing}")
+        return WorkerLost(f"{process.name} was lost ({how_ended(process, 5)}); being played: {playing}")
 
     def close(self) -> None:
         """End the processes; what they are playing is given up."""
@@ -239,24 +223,16 @@ class Pool:
             process.join()
 
 
-@dataclass(frozen=True)
-class _Trouble:
-    """What a process says that cannot go on."""
-
-    message: str
-    exit_code: int | None
-    trace: str
-
-    def tell(self) -> None:
-        if self.exit_code is None:
-            print(self.trace.rstrip(), file=sys.stderr, flush=True)
-            raise WorkerLost(f"a worker failed: {self.message}")
-        raise Fault(self.message, self.exit_code)
+def _raise(failure: Failure) -> NoReturn:
+    """Raise a worker's exception here: :class:`Fault`, or :class:`WorkerLost` after showing a defect's traceback."""
+    if failure.exit_code is None:
+        print(failure.traceback.rstrip(), file=sys.stderr, flush=True)
+        raise WorkerLost(f"a worker failed: {failure.message}")
+    raise Fault(failure.message, failure.exit_code)
 
 
-def _work(setting: Setting, connection: Connection) -> None:
-    """The life of a process: play what is asked for until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the command itself ends its workers
+def _work(connection: Connection, setting: Setting) -> None:
+    """Play the blocks sent over the connection until it is closed."""
     player = Player(setting)
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -264,5 +240,6 @@ def _work(setting: Setting, connection: Connection) -> None:
             try:
                 answer: Any = player.play(task)
             except Exception as error:
-                answer = _Trouble(cli.message(error), cli.exit_code(error), f"{task}:\n{traceback.format_exc()}")
+                trace = f"{task}:\n{traceback.format_exc()}"
+                answer = Failure(cli.message(error), trace, cli.exit_code(error))
             connection.send(answer)

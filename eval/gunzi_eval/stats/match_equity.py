@@ -25,7 +25,7 @@ from gunzi_agents.playing import Seating, play_hands
 from gunzi_env import engine
 from gunzi_env.cards import ACE, POINTS_OF_RANK
 from gunzi_env.chapters.deal import start_keys
-from gunzi_env.chapters.settlement import Outcome, settle
+from gunzi_env.chapters.settlement import Settlement, settle
 from gunzi_env.keys import mix
 from gunzi_env.order import BIG_JOKER_SLOT, SMALL_JOKER_SLOT
 from gunzi_env.planes import BIT, count
@@ -171,14 +171,14 @@ def chain(rules: Rules, hands: Hands) -> Chain:
     return Chain(shape, row, column, stays, weight, won)
 
 
-def _settled(rules: Rules, kinds: Ends, mine: int, theirs: int) -> Outcome:
+def _settled(rules: Rules, kinds: Ends, mine: int, theirs: int) -> Settlement:
     score, dug, big, small, dry = kinds.T
     levels = np.tile(np.array([rules.first_level + mine, rules.first_level + theirs], np.int8), (len(kinds), 1))
     return settle(rules, score, dug > 0, big, small, dry > 0, levels, np.zeros(len(kinds), np.int8))
 
 
 def _steps(
-    rules: Rules, out: Outcome, chance: Floats, state: int, shape: tuple[int, int, int]
+    rules: Rules, out: Settlement, chance: Floats, state: int, shape: tuple[int, int, int]
 ) -> tuple[npt.NDArray[Any], ...]:
     """Row, column, stays and weight of the hands that do not end the match, alike ones put together."""
     on = np.flatnonzero(out.match_winner == NOBODY)

@@ -22,16 +22,11 @@ class Refused(ValueError):
     """An answer that cannot be played; the message says why and what can."""
 
 
-def trump_of(tables: Tables) -> int:
-    """The trump suit that slots are labelled by (spades until it is known)."""
-    return max(int(tables.trump[0]), 0)
-
-
 def legal_names(tables: Tables) -> list[str]:
     """The next legal actions of table 0 by name."""
     level = int(tables.level[0])
     legal = np.flatnonzero(tables.actions.unpack(tables.legal)[0])
-    return [tables.actions.name(int(action), level, trump_of(tables)) for action in legal]
+    return [tables.actions.name(int(action), level, tables.trump_or_provisional(0)) for action in legal]
 
 
 def aside(tables: Tables) -> list[int]:
@@ -42,7 +37,7 @@ def aside(tables: Tables) -> list[int]:
 def _faces(tables: Tables, cards: planes.Words) -> list[int]:
     copies = planes.to_counts(cards)
     slots = [slot for slot in range(len(copies) - 1, -1, -1) for _ in range(int(copies[slot]))]
-    return to_faces(tables.layout, int(tables.level[0]), trump_of(tables), slots)
+    return to_faces(tables.layout, int(tables.level[0]), tables.trump_or_provisional(0), slots)
 
 
 def actions_of(tables: Tables, text: str) -> list[int]:
@@ -77,9 +72,7 @@ def _word(tables: Tables, text: str) -> int:
     if not tables.actions.unpack(tables.legal)[0, action]:
         if tables.phase[0] > Phase.BID:
             raise Refused("you cannot pass here")
-        raise Refused(
-            f"{words!r} is not possible: you must hold it, and it must beat the standing bid (R4.4, R4.5); {allowed}"
-        )
+        raise Refused(f"{words!r} is not possible: {engine.REFUSALS[Phase(int(tables.phase[0]))]}; {allowed}")
     return action
 
 
@@ -110,11 +103,11 @@ def _own(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
 
 def _units(tables: Tables, phase: Phase, faces: list[int]) -> list[int]:
     """Faces as units, in the order in which the engine wants them."""
-    slots = Counter(to_slots(tables.layout, int(tables.level[0]), trump_of(tables), faces))
+    slots = Counter(to_slots(tables.layout, int(tables.level[0]), tables.trump_or_provisional(0), faces))
     if phase not in (Phase.LEAD, Phase.FOLLOW):
         return sorted(slots.elements(), reverse=True)
     if phase == Phase.LEAD and len(slots) > 1:
-        raise Refused("a lead is one card or several identical ones (R3.1, R7.2)")
+        raise Refused(engine.REFUSALS[phase])
     whole = cards_planes(tables, format_cards([*faces, *(aside(tables) if phase == Phase.FOLLOW else [])]))
     return play_actions(tables, whole[:, 0])
 
@@ -134,28 +127,19 @@ def _tried(tables: Tables, phase: Phase, actions: list[int]) -> list[int]:
 
 def _reason(tables: Tables, phase: Phase) -> str:
     """Why the rules refuse cards that are held and of the right number."""
-    if phase == Phase.FOLLOW:
-        return _follow_reason(tables)
-    choices = "one of: " + ", ".join(legal_names(tables))
-    return {
-        Phase.TRIBUTE: f"the largest cards are given; only between equal ones you choose (R5.1), {choices}",
-        Phase.RETURN: f"side cards without points go back first, then other cards without points (R5.4), {choices}",
-        Phase.BURY: "a small joker may be buried only when all your big jokers are (R6.3)",
-        Phase.JOKERS: "only jokers go into the kitty, big ones first (R6.3, R6.5)",
-        Phase.PICKUP: f"the smallest cards are picked up; only between equal ones you choose (R6.5), {choices}",
-    }[phase]
-
-
-def _follow_reason(tables: Tables) -> str:
+    reason = engine.REFUSALS[phase]
+    if phase in (Phase.TRIBUTE, Phase.RETURN, Phase.PICKUP):
+        return f"{reason}: one of {', '.join(legal_names(tables))}"
+    if phase != Phase.FOLLOW:
+        return reason
     suit = suit_word(tables, int(tables.led_suit[0]))
     hand = tables.planes[:, 0, HAND + int(tables.seat[0])]
-    number, held = int(tables.led_count[0]), int(planes.count((hand & tables.led_mask[0])[:, None])[0])
-    duty = f"{suit} was led and you hold {held}: play {number} of them (R7.3)"
-    return duty if tables.rules.follow == "live" else f"{duty}, and in dead following the shape binds too (R7.5)"
+    number, of_suit = int(tables.led_count[0]), int(planes.count((hand & tables.led_mask[0])[:, None])[0])
+    return f"{suit} was led and you hold {of_suit}: play {min(number, of_suit)} of them; {reason}"
 
 
 def suit_word(tables: Tables, suit: int) -> str:
     """A led suit 0..3 in words: trump, or the side suit's name."""
     if suit == TRUMP:
         return "trump"
-    return SUIT_WORDS[SUITS[[s for s in range(4) if s != trump_of(tables)][suit]]]
+    return SUIT_WORDS[SUITS[[s for s in range(4) if s != tables.trump_or_provisional(0)][suit]]]

@@ -76,8 +76,7 @@ def cards_text(tables: Tables, n: int, planes: Words) -> str:
     """The cards of ``uint64[D]`` at table ``n``, strongest first, as text."""
     copies = to_counts(planes)
     slots = [slot for slot in range(len(copies) - 1, -1, -1) for _ in range(int(copies[slot]))]
-    trump = max(int(tables.trump[n]), 0)
-    return format_cards(to_faces(tables.layout, int(tables.level[n]), trump, slots))
+    return format_cards(to_faces(tables.layout, int(tables.level[n]), tables.trump_or_provisional(n), slots))
 
 
 def team_name(team: int) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gunzi_env import planes, render
 from gunzi_env.cards import SUITS, format_cards, parse_face, rank_name
 from gunzi_env.observe import View
-from gunzi_env.order import TRUMP, layout, to_faces
+from gunzi_env.order import TRUMP, provisional, to_faces
 from gunzi_env.tables import Phase, Tables
 from gunzi_eval.table.narrator import Event, Note, Play, Trick, seat_name
 from gunzi_eval.table.outcome import Outcome, sentences
@@ -114,8 +114,8 @@ def result(tables: Tables) -> list[str]:
 
 def hand_lines(view: View, painter: Painter, row: int = 0) -> list[str]:
     """A hand as one types it: a line for each suit held, trumps on top, strongest cards first."""
-    level, trump = int(view.level[row]), max(int(view.trump[row]), 0)
-    table = layout(view.rules.mixed_trump_rank)
+    level, trump = int(view.level[row]), provisional(view.trump[row])
+    table = view.layout
     copies = planes.to_counts(view.hand[:, row])
     suits = table.suit_of_slot[level]
     # Until trumps are known the hand is in the order of spades; cards that are trumps in any case stand with them.

@@ -128,9 +128,7 @@ class Learner:
             advantages, valid = seat_advantages(rewards, values[:-1], chain, done, ppo.gamma, ppo.lam)
             return advantages, valid & rollout.mine
         if table:
-            return table_advantages(
-                rewards, values[:-1], seats[:-1], done, values[-1], seats[-1], ppo.gamma, ppo.lam
-            )
+            return table_advantages(rewards, values[:-1], seats[:-1], done, values[-1], seats[-1], ppo.gamma, ppo.lam)
         return seat_advantages(rewards, values[:-1], seats[:-1], done, ppo.gamma, ppo.lam)
 
     def _learn(
