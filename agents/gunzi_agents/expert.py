@@ -1,16 +1,16 @@
-"""The expert bot: counts cards, and weighs a play by score, kitty and the last trick. No search, no memory.
+"""The expert bot: counts cards, and values a play by score, kitty and last trick. No search, no memory.
 
-It shares the habits of :mod:`gunzi_agents.greedy` in bidding, tribute and burial, and its reading of the View
-(:mod:`gunzi_agents.reading`): what is left of each suit, who has shown out, which cards, pairs and triples can still be
-beaten, and by how likely a hand. What it adds (:mod:`gunzi_agents.expert_play`):
+It shares with :mod:`gunzi_agents.greedy` the bidding, tribute and burial, and the card counting of
+:mod:`gunzi_agents.reading`: the cards left in each suit, the seats known to be out of a suit, and the probability that
+a card, pair or triple is still beaten. In addition (:mod:`gunzi_agents.expert_play`):
 
-* It knows how the score stands: what points are worth depends on who is winning the hand and on how much a few of them
-  decide (R9).
-* It keeps trumps and shapes for the last trick the more, the more jokers and points lie in the kitty (R8.2, R9), and
-  plays otherwise as the dealer, the dealer's partner and an attacker, and with many cards left or few.
-* It leads by length, by who is out of a suit and by the points still outside, and draws trumps with many of them.
-* It weighs taking a trick against what is thrown on it card by card: points, the lead, voids made, shapes broken.
-* As the dealer's partner it buries jokers sooner, above all once the dealer has shown strength by burying some (R6.5).
+* The value of points depends on the score: on which side is winning the hand, and on how much a few points decide (R9).
+* Trumps and shapes are kept for the last trick, more so with many jokers and points in the kitty (R8.2, R9). Play
+  differs between dealer, dealer's partner and attacker, and with the number of cards left.
+* Leads depend on length, on the seats that are out of the suit and on the points still outside. A long trump suit draws
+  trumps.
+* Winning a trick is compared with discarding card by card: points, the lead, voids created, shapes broken.
+* The dealer's partner buries jokers more readily, especially if the dealer has shown strength by burying some (R6.5).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ HABITS = Habits(
     public=0.65,
     void=20.0,
 )
-"""Where it differs from greedy before the play. Against greedy, over 3,000 duplicate deals each, the first two gained
-0.06 levels a hand and the void 0.03; points were alike."""
+"""Differences from greedy before the play. Over 3,000 duplicate deals each against greedy, the first two gained 0.06
+levels per hand and the void 0.03; points did not differ."""
 
 
 class Expert(Greedy):
-    """Plays what its considerations say; see :mod:`gunzi_agents.expert`."""
+    """Plays by weighted features of a play; see :mod:`gunzi_agents.expert`."""
 
     name = "expert"
     player = ExpertPlayer
@@ -45,7 +45,7 @@ class Expert(Greedy):
         super().__init__(habits=habits)
 
     def appraise(self, view: View, legal: Flags) -> npt.NDArray[np.float32]:
-        """What each action of a play is worth in points, ``float32[B, A]``; 0 in other phases."""
+        """Value each action of a lead or follow in points, ``float32[B, A]``; 0 in other phases."""
         out = np.zeros(legal.shape, np.float32)
         cards = view.rules.decks * NUM_SLOTS
         for phase, values in ((Phase.LEAD, ExpertPlayer.lead_values), (Phase.FOLLOW, ExpertPlayer.follow_values)):

@@ -1,14 +1,13 @@
-"""How ``expert`` leads and follows: considerations weighed by circumstances.
+"""Leads and follows of ``expert``: features weighted by circumstances.
 
-What each play is worth is a sum over considerations (:data:`LEAD`, :data:`FOLLOW`: will it hold, what does it win,
-what does it cost), and how much each of them counts depends on the circumstances of the hand (:data:`CIRCUMSTANCES`):
-how many cards are left, which side the player is on, how many jokers and points lie in the kitty, how the score stands
-against the threshold (R9). All is counted in points.
+The value of a play in points is a weighted sum of features (:data:`LEAD`, :data:`FOLLOW`), such as the probability that
+it holds, the points that it wins and its cost. The weights depend on the circumstances of the hand
+(:data:`CIRCUMSTANCES`): cards left, side, jokers and points in the kitty, and the score relative to the threshold (R9).
 
-The weights (:mod:`gunzi_agents.expert_weights`) were found by self-play, see there. Some plays look like slips:
-the partner's sure trick overtaken to have the lead, points thrown on a lost trick to keep a shape. Each was forbidden,
-or made dearer, in 4,096 duplicate deals against the bot as it is: no trial gained levels, and five of the thirteen had
-their whole interval below 0.
+The weights (:mod:`gunzi_agents.expert_weights`) were trained by self-play. Some plays look like mistakes: overtaking
+the partner's sure trick to gain the lead, or throwing points on a lost trick to keep a shape. Thirteen variants that
+forbid such a play, or make it more expensive, were tested in 4,096 duplicate deals each against the bot: none gained
+levels, and the intervals of five lay below 0.
 
 Arrays as in :mod:`gunzi_agents.reading`: slots first, decisions last.
 """
@@ -30,27 +29,27 @@ from gunzi_env.planes import NUM_SLOTS, pack
 _SLOTS = np.arange(NUM_SLOTS)[:, None]
 _SIDE = (np.arange(4) < TRUMP)[:, None]
 _MOST_COST = np.float32(80)
-"""Nothing in hand is worth more in points."""
+"""Upper bound of the value of cards in hand, in points."""
 _RELUCTANT = np.float32(200)
-"""The price of throwing cards that would win."""
+"""Price of throwing cards that would win."""
 _SHARE = 0.42
-"""The part of the points not yet played that attackers are taken to get; like the spread a rough guess."""
+"""Share of the unplayed points that attackers are assumed to win; a rough guess, like the spread."""
 _SPREAD, _LEAST_SPREAD = 2.2, 5.0
-"""The standard deviation of what they will get, by the root of those points."""
+"""Standard deviation of those points: per square root of the unplayed points, and constant part."""
 _UNKNOWN_KITTY = 13
-"""Points in a kitty that is not known."""
+"""Points assumed in an unknown kitty."""
 
 Weights = Mapping[str, tuple[float, ...]]
 
 
 class ExpertPlayer(Player):
-    """A Reading appraised with an eye to score, kitty and the last trick."""
+    """Values of plays that depend on score, kitty and the last trick."""
 
     # Circumstances ------------------------------------------------------------------------------------
 
     @cached_property
     def circumstances(self) -> Floats:
-        """How far each of :data:`CIRCUMSTANCES` holds, ``float32[9, B]``."""
+        """Values of :data:`CIRCUMSTANCES`, ``float32[9, B]``."""
         r, v = self.r, self.v
         held = v.held.astype(np.float32)
         attacker = (v.dealer & 1) == 1
@@ -73,7 +72,7 @@ class ExpertPlayer(Player):
         return out
 
     def _threshold(self, buried: Floats) -> tuple[Floats, Floats]:
-        """The chance that S reaches ``take`` (R9), and how much of it a few points decide; each ``[B]``."""
+        """Estimate P(S reaches ``take``) (R9) and its sensitivity to a few points, each ``[B]``."""
         v, rules = self.v, self.r.rules
         played = self._points_in(v.played.transpose(0, 2, 1))
         left = np.maximum(100 * rules.decks - played - buried + v.trick_points, 0)  # R1.4
@@ -83,22 +82,22 @@ class ExpertPlayer(Player):
         return np.asarray(chance, np.float32), np.asarray(close, np.float32)
 
     def _points_in(self, cards: planes.Words) -> Floats:
-        """The points of planes ``uint64[D, k, B]``, all k together, ``[B]``."""
+        """Sum the points of planes ``uint64[D, k, B]`` over D and k, ``[B]``."""
         table = self.r.layout.points[self.v.level]
         fives, tens = pack(table == 5), pack(table == 10)
         total = 5 * planes.count(cards & fives) + 10 * planes.count(cards & tens)
         return np.asarray(total.sum(axis=0, dtype=np.float32))
 
     def _weights(self, table: Weights) -> dict[str, Floats]:
-        """What each consideration counts in each decision, ``float32[B]``."""
+        """Compute the weight of each feature in each decision, ``float32[B]``."""
         columns = np.array([*table.values()], np.float32).T[:, :, None]
-        # One by one: what a matrix product rounds to may depend on the size of the batch.
+        # One by one, because the rounding of a matrix product may depend on the batch size.
         total = columns[0] * self.circumstances[0]
         for column, circumstance in zip(columns[1:], self.circumstances[1:], strict=True):
             total += column * circumstance
         return dict(zip(table, total, strict=True))
 
-    # What both need -------------------------------------------------------------------------------------
+    # Shared by leads and follows ----------------------------------------------------------------------
 
     @cached_property
     def _rank(self) -> Floats:
@@ -109,25 +108,25 @@ class ExpertPlayer(Player):
 
     @cached_property
     def _unseen_points(self) -> Floats:
-        """Points of each suit that I do not see, in thirties, ``float32[4, B]``."""
+        """Unseen points of each suit, in thirties, ``float32[4, B]``."""
         r = self.r
         worth = counts(r.unseen) * r.points
         return np.asarray(np.stack([(worth * (r.suit == suit)).sum(axis=0) for suit in range(4)]) / 30, np.float32)
 
     @cached_property
     def _spend(self) -> Floats:
-        """What playing m copies of a slot costs, in tens of points, ``float32[D, 54, B]``."""
+        """Cost of playing m copies of a slot, in tens of points, ``float32[D, 54, B]``."""
         return np.asarray(np.minimum(self.cost, _MOST_COST) / np.float32(10), np.float32)
 
     # Leading --------------------------------------------------------------------------------------------
 
     def lead(self, legal: Flags) -> Slots:
-        """The best of the legal leads ``bool[D, 54, B]``: actions ``[B]``."""
+        """Choose the best of the legal leads ``bool[D, 54, B]``: actions ``[B]``."""
         value = np.where(legal, self.lead_values(), NEVER)
         return value.reshape(-1, len(self.r.row)).argmax(axis=0)
 
     def lead_values(self) -> Floats:
-        """What leading m copies of a slot is worth, ``float32[D, 54, B]``."""
+        """Value leads of m copies of a slot, ``float32[D, 54, B]``."""
         r, w = self.r, self._weights(LEAD)
         run, left, _ = self._endings()
         partner = self._partner_takes()
@@ -154,7 +153,7 @@ class ExpertPlayer(Player):
         return np.asarray(self.r.by_slot(self._unseen_points), np.float32)
 
     def _lead_suits(self, w: dict[str, Floats]) -> tuple[Floats, Floats]:
-        """What speaks for a suit as such, and what more if the lead holds; each ``float32[54, B]``."""
+        """Value leading a suit as such, and additionally if the lead holds; each ``float32[54, B]``."""
         r = self.r
         partner, either = r.out[PARTNER], np.maximum(r.out[NEXT], r.out[PREVIOUS])
         flat = partner * (w["partner_void"] + w["partner_ruffs"]) + either * w["they_void"]
@@ -170,7 +169,7 @@ class ExpertPlayer(Player):
     # Following ------------------------------------------------------------------------------------------
 
     def follow(self, legal: Flags) -> Slots:
-        """The best of the legal units ``bool[D, 54, B]``: actions ``[B]``."""
+        """Choose the best of the legal units ``bool[D, 54, B]``: actions ``[B]``."""
         win, price, stay_out = self._follow_values()
         owed = self.v.led_count.astype(np.intp) - 1
         throw, paid = cheapest(price, legal, self.v.need)
@@ -179,7 +178,7 @@ class ExpertPlayer(Player):
         return np.where(win[best, self.r.row] > stay_out - paid, owed * NUM_SLOTS + best, throw)
 
     def follow_values(self) -> Floats:
-        """What each unit is worth, ``float32[D, 54, B]``; throwing several cards is taken to cost alike for each."""
+        """Value each unit, ``float32[D, 54, B]``; each of several cards thrown is assumed to cost the same."""
         win, price, stay_out = self._follow_values()
         copies = np.arange(1, self.r.decks + 1, dtype=np.float32)[:, None, None]
         value = stay_out - price * np.maximum(self.v.need / copies, 1)
@@ -188,8 +187,8 @@ class ExpertPlayer(Player):
         return np.where(mine & (win > NEVER), win, value)
 
     def _follow_values(self) -> tuple[Floats, Floats, Floats]:
-        """What winning with a slot is worth ``[54, B]``, what throwing m copies costs ``[D, 54, B]``, and what staying
-        out is worth besides ``[B]``."""
+        """Value winning with a slot ``[54, B]``, throwing m copies (a cost, ``[D, 54, B]``), and leaving the
+        trick ``[B]``."""
         v, w = self.v, self._weights(FOLLOW)
         owed = v.led_count.astype(np.intp) - 1
         safe = self._safe(owed)
@@ -209,7 +208,7 @@ class ExpertPlayer(Player):
         return np.arange(1, self.r.decks + 1, dtype=np.int8)[:, None, None]
 
     def _win(self, w: dict[str, Floats], owed: Slots, safe: Floats, run: Floats, left: Floats) -> Floats:
-        """What taking the trick with each slot is worth, ``float32[54, B]``."""
+        """Value winning the trick with each slot, ``float32[54, B]``."""
         r, v = self.r, self.v
         number = owed.astype(np.float32) + 1
         trick = v.trick_points / np.float32(10)
@@ -229,11 +228,11 @@ class ExpertPlayer(Player):
         return np.asarray(out, np.float32)
 
     def _price(self, w: dict[str, Floats], ours: Floats, lost_control: Floats) -> Floats:
-        """What throwing m copies of a slot costs, ``float32[D, 54, B]``."""
+        """Compute the cost of throwing m copies of a slot, ``float32[D, 54, B]``."""
         r, v = self.r, self.v
         need = np.maximum(v.need, 1).astype(np.float32)
         each = r.points * ((ours * w["throw_own"] + w["throw_points"]) / 10)
-        # What is said of the whole throw is shared by its cards.
+        # Features of the whole throw are divided among its cards.
         suits = r.length * (w["throw_length"] / 10)
         suits = suits + (r.length <= v.need) * w["throw_empties"] + (r.length - v.need == 1) * w["throw_shortens"]
         suits /= need

@@ -1,12 +1,12 @@
-"""The greedy bot: readable habits, no search, no memory; whole batches at once.
+"""The greedy bot: readable rules of thumb for whole batches, without search or memory.
 
 * It bids on length (:func:`gunzi_agents.greedy_setup.bid`).
-* It makes a void when it can bury one, and buries no joker unless the last trick is likely to be its side's.
-* It leads its sure winners, and follows with the cheapest sufficient card.
-* It feeds points to a winning partner, and withholds them from a winning opponent.
-* It wastes no jokers, 2s and level cards on worthless tricks, and does not overtake its partner.
+* It creates a void if it can bury one, and buries a joker only if its side is likely to win the last trick.
+* It leads sure winners, and follows with the cheapest sufficient card.
+* It adds points to a trick that its partner wins, and withholds them from an opponent.
+* It spends no jokers, 2s and level cards on worthless tricks, and does not overtake its partner.
 
-Everything it decides from is in the View; whatever it wishes, it plays a legal action.
+It decides from the View alone. A preferred action that is illegal is replaced by the first legal one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gunzi_env.planes import NUM_SLOTS
 from gunzi_env.tables import Phase
 
 Decide = Callable[[Player, Flags, Habits], Slots]
-"""From the appraised hands of B decisions and the legal units ``bool[D, 54, B]`` to what is wished, ``[B]``."""
+"""From the valued hands of B decisions and the legal units ``bool[D, 54, B]`` to the preferred actions ``[B]``."""
 
 CARD_PHASES: dict[Phase, Decide] = {
     Phase.TRIBUTE: lambda player, legal, habits: greedy_setup.give(player, legal[0]),
@@ -40,7 +40,7 @@ CARD_PHASES: dict[Phase, Decide] = {
 
 
 class Greedy(Agent):
-    """Plays what its habits say; see :mod:`gunzi_agents.greedy`."""
+    """Plays by fixed rules of thumb; see :mod:`gunzi_agents.greedy`."""
 
     name = "greedy"
     player = Player
@@ -50,10 +50,10 @@ class Greedy(Agent):
         self.habits = habits or Habits()
 
     def reset(self) -> None:
-        """Nothing is remembered."""
+        """Do nothing: there is no memory."""
 
     def act(self, view: View, legal: npt.NDArray[np.bool_], keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
-        """See :meth:`gunzi_agents.base.Agent.act`; ``keys`` are not needed, equals are decided by their numbers."""
+        """See :meth:`gunzi_agents.base.Agent.act`; ``keys`` are not used, ties go to the lowest number."""
         out = np.zeros(len(view), np.int32)
         present = np.bincount(view.phase, minlength=len(Phase))
         for phase in Phase:
@@ -62,7 +62,7 @@ class Greedy(Agent):
                 everything = len(rows) == len(view)
                 part, allowed = (view, legal) if everything else (view.rows(rows), legal[rows])
                 wish = self._wish(phase, part, allowed)
-                # Whatever the habits wish, what is played is legal.
+                # An illegal preference is replaced by the first legal action.
                 out[rows] = np.where(allowed[np.arange(len(rows)), wish], wish, allowed.argmax(axis=1))
         return out
 

@@ -1,8 +1,8 @@
-"""How ``greedy`` leads and follows: it plays what is worth most, counted in points.
+"""Leads and follows of ``greedy``: the play with the largest value in points.
 
-A card in hand is worth what its shape may win when it is led later, and a little for its rank; a trick is worth its
-points and the lead. So the cheapest sufficient card is the one played, a joker is not spent on an empty trick and the
-partner is not overtaken, without a rule of its own for each.
+A card in hand is valued by the tricks that its shape may win when led later, and slightly by its rank; a trick by its
+points and the lead. It follows, without further rules, that the cheapest sufficient card is played, no joker is spent
+on an empty trick and the partner is not overtaken.
 
 Arrays as in :mod:`gunzi_agents.reading`: slots first, decisions last.
 """
@@ -25,43 +25,43 @@ _SLOTS = np.arange(NUM_SLOTS)[:, None]
 
 @dataclass(frozen=True)
 class Weights:
-    """What things are worth, in points."""
+    """Values in points."""
 
     gain: tuple[float, float, float, float] = (5.5, 13.0, 22.0, 32.0)
-    """A trick of 1, 2, 3, 4 cards a seat, led and won."""
+    """A trick of 1, 2, 3, 4 cards per seat, led and won."""
     feed: float = 3.0
-    """What the partner, still to play, adds to a trick that is ours, for each card."""
+    """Points that the partner, if still to play, adds to our trick, per card."""
     lead: float = 3.0
-    """To be the next to lead."""
+    """The right to lead next."""
     side: float = 0.06
     """Each rank of a side card."""
     trump: float = 2.5
-    """A trump as such: it may ruff."""
+    """Each trump, because it may ruff."""
     rank: float = 0.15
     """Each rank of a trump."""
     fade: tuple[float, float] = (0.55, 0.9)
-    """The part of a side winner's worth, and of a trump's, that is left if it is led later: it may be ruffed then."""
+    """Factor on the value of a side winner, and of a trump, that is led later, because it may be ruffed then."""
     control: float = 40.0
-    """The last trick, for which the levels are given (R9)."""
+    """The last trick, which decides the levels (R9)."""
     single: float = 0.6
-    """The chance that the last trick is one for a single high trump."""
+    """Probability that a single high trump wins the last trick."""
     short: float = 1.5
-    """Each card that a side suit is shorter than four, to whoever throws from it: it may become a void."""
+    """Each card below four in a side suit that is discarded from, because it may become a void."""
     kept: float = 0.6
-    """The chance that a point card that is kept is won by our side after all."""
+    """Probability that our side wins a point card that is kept."""
     risk: float = 3.0
-    """What a lead that loses gives away, for each card."""
+    """Cost of a losing lead, per card."""
 
 
 class Player:
-    """A Reading appraised: what is worth keeping, and what to play."""
+    """Values of keeping and playing the cards of a :class:`~gunzi_agents.reading.Reading`."""
 
     def __init__(self, reading: Reading, weights: Weights) -> None:
         self.r, self.v, self.w = reading, reading.view, weights
 
     @cached_property
     def cost(self) -> Floats:
-        """What m copies of a slot in hand are worth if kept, ``float32[D, 54, B]``; endless where there are fewer."""
+        """Value of keeping m copies of a slot, ``float32[D, 54, B]``; infinite where there are fewer."""
         r, w = self.r, self.w
         rank = np.where(r.trump, _SLOTS - r.first_trump, _SLOTS % (r.first_trump // 3))
         single = (np.where(r.trump, w.trump, 0) + np.where(r.trump, w.rank, w.side) * rank).astype(np.float32)
@@ -82,10 +82,11 @@ class Player:
         return out
 
     def _endings(self) -> tuple[Floats, Floats, Floats]:
-        """How the hand might end once m copies of a slot are gone, each ``float32[D, 54, B]`` but the last, ``[B]``.
+        """Estimate the end of the hand after playing m copies of a slot.
 
-        The chance to win all that is left by leading it; the chance that the best single trump left wins the last
-        trick; and that chance as it is now.
+        Returns:
+            The probability of winning all remaining tricks by leading; the probability that the best single trump left
+            wins the last trick, each ``float32[D, 54, B]``; and the latter before the play, ``float32[B]``.
         """
         r = self.r
         holds = np.maximum(r.holds, np.float32(1e-3))
@@ -111,7 +112,7 @@ class Player:
     # Leading ------------------------------------------------------------------------------------------
 
     def lead(self, legal: Flags) -> Slots:
-        """The best of the legal leads ``bool[D, 54, B]``: actions ``[B]``."""
+        """Choose the best of the legal leads ``bool[D, 54, B]``: actions ``[B]``."""
         r, w = self.r, self.w
         run, left, _ = self._endings()
         partner = self._partner_takes()
@@ -126,19 +127,19 @@ class Player:
         return value.reshape(-1, len(r.row)).argmax(axis=0)
 
     def _partner_takes(self) -> Floats:
-        """The chance that the partner beats m copies of a slot I lead, and no opponent him, ``float32[D, 54, B]``."""
+        """Estimate P(partner beats a lead of m copies, no opponent beats the partner), ``float32[D, 54, B]``."""
         r = self.r
         stays = np.ones_like(r.out[PARTNER])
         for seat in OPPONENTS:
             stays = stays * (1 - r.out[seat])
         by_ruff = r.by_slot(r.out[PARTNER] * stays) * r.ruffs(PARTNER)[:, None]
-        # More than half of the cards above mine are too low for what an opponent puts on it.
+        # More than half of the cards above the lead are too low to hold against the opponent's card.
         return by_ruff + r.over(PARTNER) * r.by_slot(stays * np.float32(0.4))
 
     # Following ----------------------------------------------------------------------------------------
 
     def follow(self, legal: Flags) -> Slots:
-        """The best of the legal units ``bool[D, 54, B]``: actions ``[B]``."""
+        """Choose the best of the legal units ``bool[D, 54, B]``: actions ``[B]``."""
         r, w, v = self.r, self.w, self.v
         owed = v.led_count.astype(np.intp) - 1
         safe = self._safe(owed)
@@ -148,7 +149,7 @@ class Player:
         cost = np.where(self._pool(), self.cost - copies * (r.points * (ours - np.float32(w.kept))), -NEVER)
         throw, price = cheapest(cost, legal, v.need)
         stay_out = ours * (v.trick_points + w.lead) - price + w.control * top
-        # Taking the trick: its points, what the partner adds, the lead, and what then becomes of the last trick.
+        # Winning the trick: its points, those the partner adds, the lead, and the effect on the last trick.
         number = owed.astype(np.float32) + 1
         prize = v.trick_points + w.feed * number * self._after_me(PARTNER) + w.lead
         run, left = pick(run, owed), pick(left, owed)
@@ -159,24 +160,24 @@ class Player:
         return np.where(value[best, r.row] > stay_out, owed * NUM_SLOTS + best, throw)
 
     def _after_me(self, seat: int) -> Flags:
-        """Does this seat still play in this trick?"""
+        """Test whether this seat still plays in this trick, ``bool[B]``."""
         return seat < self.v.leader
 
     def _wins(self, owed: Slots) -> Flags:
-        """Slots that win the trick as it stands with as many copies as were led, ``bool[54, B]`` (R7.6)."""
+        """Find the slots that win the trick so far, with as many copies as were led, ``bool[54, B]`` (R7.6)."""
         r, v = self.r, self.v
         strength = r.layout.strength[v.level]
         stronger = strength > strength[r.row, v.best_slot][:, None]
         return stronger.T & ((r.suit == v.led_suit) | r.trump) & (v.need == v.led_count)
 
     def _pool(self) -> Flags:
-        """Slots that may be named in this play, now or after others, ``bool[54, B]`` (R7.3)."""
+        """Find the slots that may be part of this play, ``bool[54, B]`` (R7.3)."""
         r, v = self.r, self.v
         led = v.hand[0] & r.masks[v.led_suit, r.row]
         return unpack(np.where(led != 0, led, v.hand[0]) & ~v.pending[0]).T
 
     def _beaten(self, seat: int, owed: Slots) -> Floats:
-        """The chance that a seat, if it still plays, beats each slot as the card that wins so far, ``[54, B]``."""
+        """Probability that a seat still to play beats each slot as the winning card so far, ``[54, B]``."""
         r, v = self.r, self.v
         over = pick(r.over(seat), owed)
         out = np.where(v.led_suit == TRUMP, np.float32(1), r.out[seat, v.led_suit, r.row])
@@ -185,27 +186,27 @@ class Player:
         return np.where(self._after_me(seat), chance, np.float32(0))
 
     def _safe(self, owed: Slots) -> Floats:
-        """The chance that no opponent after me beats each slot, ``float32[54, B]``."""
+        """Probability that no opponent still to play beats each slot, ``float32[54, B]``."""
         out = np.ones_like(self.r.points)
         for seat in OPPONENTS:
             out *= 1 - self._beaten(seat, owed)
         return out
 
     def _ours(self, owed: Slots, safe: Floats) -> Floats:
-        """The chance that the trick is our side's if I stay out of it, ``float32[B]``."""
+        """Probability that our side wins the trick if we do not contest it now, ``float32[B]``."""
         r, v = self.r, self.v
         partner = self._beaten(PARTNER, owed)[v.best_slot, r.row]
-        # The opponent between us may still raise the price for the partner.
+        # The opponent before the partner may still play higher.
         return np.where(v.best == PARTNER, safe[v.best_slot, r.row], partner * np.float32(0.7))
 
 
 def cheapest(cost: Floats, legal: Flags, need: npt.NDArray[np.int16]) -> tuple[Slots, Floats]:
-    """The next unit of the cheapest cards to throw, and the price of all of them: ``[B]``, ``float32[B]``.
+    """Find the next unit of the cheapest cards to discard, and the price of all: ``[B]``, ``float32[B]``.
 
-    A play is named largest multiplicity first, then from the highest slot down; what is found here is named so.
+    A play is named largest multiplicity first, then from the highest slot down.
     """
     decks, _, rows = cost.shape
-    # No two costs are equal, so that a set found now is found again when its next card is to be named.
+    # No two costs are equal, so that the same set is found again when its next card is named.
     cost = cost + _SLOTS.astype(np.float32) * np.float32(1e-4)
     lowest = [_lowest(cost[m], decks // (m + 1)) for m in range(decks)]
     able = np.asarray(legal.any(axis=1))
@@ -221,13 +222,13 @@ def cheapest(cost: Floats, legal: Flags, need: npt.NDArray[np.int16]) -> tuple[S
         limit = np.where(better, lowest[first - 1][number - 1], limit)
     chosen, allowed = pick(cost, unit), pick(legal, unit)
     place = np.where(allowed & (chosen <= limit), _SLOTS, -1).max(axis=0)
-    # Where the set cannot be named from its top (dead following), the cheapest legal unit.
+    # If the set cannot be named from its top (dead following), the cheapest legal unit.
     cheapest = np.where(allowed, chosen, -NEVER).argmin(axis=0)
     return unit * NUM_SLOTS + np.where(place >= 0, place, cheapest), price
 
 
 def _lowest(cost: Floats, number: int) -> Floats:
-    """The ``number`` lowest values of each column, lowest first: ``float32[number, B]``."""
+    """Find the ``number`` lowest values of each column, lowest first: ``float32[number, B]``."""
     out = np.empty((number, cost.shape[1]), np.float32)
     for i in range(number):
         cost.min(axis=0, out=out[i])
@@ -238,7 +239,7 @@ def _lowest(cost: Floats, number: int) -> Floats:
 
 @cache
 def _partitions(total: int) -> tuple[tuple[int, ...], ...]:
-    """The ways to name 1 to ``total`` cards in units, largest first.
+    """List the partitions of 1 to ``total`` cards into units, largest first.
 
     >>> _partitions(3)
     ((1,), (2,), (1, 1), (3,), (2, 1), (1, 1, 1))
@@ -253,5 +254,5 @@ def _partitions(total: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _tally(parts: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Each multiplicity in a partition and how often it occurs."""
+    """Count each multiplicity in a partition."""
     return [(m, parts.count(m)) for m in sorted(set(parts))]

@@ -1,4 +1,4 @@
-"""How ``greedy`` bids, gives and returns, buries and picks up: all that comes before the play.
+"""Decisions of ``greedy`` before the play: bids, tribute, return, burial, pick-up.
 
 Arrays as in :mod:`gunzi_agents.reading`: slots first, decisions last.
 """
@@ -22,46 +22,46 @@ from gunzi_env.tables import NOBODY
 
 _SLOTS = np.arange(NUM_SLOTS)[:, None]
 _BARRED = np.float32(1e5)
-"""More than any card is worth: what is kept as long as the rules allow it."""
+"""Above the value of any card: such a card is given only if the rules demand it."""
 
 
 @dataclass(frozen=True)
 class Habits:
-    """Bidding in cards of a suit, the kitty in points and levels."""
+    """Parameters of the decisions before the play: bidding in cards of a suit, the kitty in points and levels."""
 
     pair: float = 0.7
-    """What a second or third copy counts more than a single card of a suit."""
+    """Additional value of a second or third copy, in single cards of the suit."""
     open: float = 0.5
-    """Cards above the fair share that justify the first bid."""
+    """Cards above the average that justify the first bid."""
     theirs: float = 2.0
-    """An opponent's bid is overturned even for a suit that is shorter by as much: theirs is long with them."""
+    """An opponent's bid is overturned for a suit that may be shorter by this, because they are long in theirs."""
     ours: float = 2.0
-    """The partner's bid only for a suit longer by as much."""
+    """The partner's bid is overturned only for a suit longer by this."""
     show: float = 2.5
-    """Trump power above the fair share that justifies showing a big joker."""
+    """Trump power above the average that justifies showing a big joker."""
     void: float = 10.0
-    """A side suit buried to the last card."""
+    """Value of burying a whole side suit."""
     dig: float = 0.2
-    """Each point buried, ..."""
+    """Cost of each point buried, ..."""
     guard: float = 0.8
-    """... less so much for the edge (:func:`edge`): what is dug counts twice, what is guarded for nobody."""
+    """... reduced by this times the edge (:func:`edge`): points that are dug count twice, guarded ones not at all."""
     joker: float = 0.17
-    """What a small joker buried takes from the edge with three decks; a big one takes 1.3 times as much."""
+    """Reduction of the edge by a buried small joker with three decks; by a big one 1.3 times as much."""
     dealer: float = -0.85
-    """The edge of a dealer without trumps."""
+    """Edge of a dealer without trumps."""
     partner: float = -0.55
-    """The same of the dealer's partner."""
+    """Edge of a dealer's partner without trumps."""
     attacker: float = -0.74
-    """The same of an attacker."""
+    """Edge of an attacker without trumps."""
     public: float = 0.3
-    """What jokers in the kitty tell of the dealers' edge."""
+    """Increase of the dealers' edge if there are jokers in the kitty."""
 
 
 # Bidding ----------------------------------------------------------------------------------------------
 
 
 def show(view: View, habits: Habits) -> Slots:
-    """R4.2: show the big joker with more trump power than so many cards have on the average."""
+    """R4.2: show the big joker with more trump power than that many cards have on average."""
     space = actions.space(view.rules)
     copies = planes.to_counts(view.hand)
     power = np.zeros(NUM_SLOTS)
@@ -72,19 +72,19 @@ def show(view: View, habits: Habits) -> Slots:
 
 
 def _always_trumps(rules: Rules) -> Flags:
-    """The slots that are trumps in every suit in a match's first hand, ``bool[54]``."""
+    """Compute the slots that are trumps whatever the suit in a match's first hand, ``bool[54]``."""
     table, level = rules.layout, rules.first_level
     return planes.unpack(table.level_cards[level] | table.permanent_trumps[level])
 
 
 def bid(view: View, legal: Flags, habits: Habits) -> Slots:
-    """R4.4: the longest suit that may be bid, if it is long enough for the cards drawn so far."""
+    """R4.4: bid the longest suit allowed, if it is long enough for the cards drawn so far."""
     space = actions.space(view.rules)
     fair = planes.count(view.hand) * np.float32(11 / NUM_FACES)
     over = suit_lengths(view, habits) - fair[:, None]
     rows = np.arange(len(view))
     value = np.full(legal.shape, NEVER)
-    # Of bids for the same suit the strongest: it is the hardest to overturn.
+    # The strongest of several bids for one suit is the hardest to overturn.
     value[:, space.BIDS :] = over[:, space.bid_suit] + 0.01 * space.bid_strength
     standing = over[rows, view.bid_suit]
     ours = (view.bid_seat & 1) == 0
@@ -95,7 +95,7 @@ def bid(view: View, legal: Flags, habits: Habits) -> Slots:
 
 
 def suit_lengths(view: View, habits: Habits) -> Floats:
-    """Cards of the suits S H C D, less those that are trumps in any case, ``float32[B, 4]``; copies count more."""
+    """Count the cards of S H C D without permanent trumps, ``float32[B, 4]``; further copies count more."""
     table = view.layout
     suit = table.face_of_slot[:, PROVISIONAL_TRUMP] // RANKS_PER_SUIT  # [level, 54]
     plain = ~(table.level_cards | table.permanent_trumps)
@@ -108,25 +108,25 @@ def suit_lengths(view: View, habits: Habits) -> Floats:
 
 
 def give(player: Player, legal: Flags) -> Slots:
-    """R5.1: of equal cards the one that is worth least."""
+    """R5.1: give the least valuable of equal cards."""
     return np.where(legal, player.cost[0], -NEVER).argmin(axis=0)
 
 
 def pick_up(r: Reading, legal: Flags) -> Slots:
-    """R6.5: of equal cards one that makes a pair or a triple, else one of a long suit."""
+    """R6.5: pick up, of equal cards, one that completes a pair or a triple, else one of a long suit."""
     value = 100 * r.mine.astype(np.int16) + r.by_slot(r.length)
     return np.where(legal, value, -1).argmax(axis=0)
 
 
 def give_back(player: Player) -> Slots:
-    """R5.4: side cards first, points last, and of these what is worth least."""
+    """R5.4: return side cards first, point cards last, and the least valuable of these."""
     r = player.r
     classes = np.where(r.points > 0, 2, r.trump).astype(np.float32)
     return _name(player, _prices(player, 0.0) + classes * _BARRED)
 
 
 def bury(player: Player, habits: Habits) -> Slots:
-    """R6.2: what is worth least, a whole suit if it can be, and jokers if the last trick is likely to be ours."""
+    """R6.2: bury the least valuable cards, a whole suit if possible, and jokers if the last trick is likely ours."""
     r = player.r
     base = np.full(len(r.row), habits.dealer, np.float32)
     chance = edge(r) + base
@@ -141,10 +141,10 @@ def bury(player: Player, habits: Habits) -> Slots:
 
 
 def _prices(player: Player, void: float) -> Floats:
-    """What each further copy of a slot is worth, ``float32[D, 54, B]``; endless where there is none.
+    """Value each further copy of a slot, ``float32[D, 54, B]``; infinite where there is none.
 
-    Shapes go as a whole: where it costs most to break them, each copy has its share of the price of all. Side
-    suits that can be named to the last card share ``void``.
+    Shapes are given up as a whole: where breaking them costs most, each copy gets its share of the price of all. The
+    cards of a side suit that can be given up completely share ``void``.
     """
     r, cost = player.r, player.cost
     whole = np.zeros_like(r.points)
@@ -160,7 +160,7 @@ def _prices(player: Player, void: float) -> Floats:
 
 
 def _name(player: Player, price: Floats) -> Slots:
-    """The highest card not yet named of the cheapest set; the same set until it is complete."""
+    """Name the highest card not yet named of the cheapest set; the set stays the same until it is complete."""
     v = player.v
     total = (v.need + planes.count(v.pending)).astype(np.intp)
     ordered = np.sort(price.reshape(-1, len(total)), axis=0)
@@ -174,10 +174,9 @@ def _name(player: Player, price: Floats) -> Slots:
 
 
 def edge(r: Reading) -> Floats:
-    """What trumps add to the chance of winning hand and last trick less that of losing both, ``float32[B]``.
+    """Estimate the trumps' share in P(winning hand and last trick) - P(losing both), ``float32[B]``.
 
-    The numbers are a least-squares fit to the dealers' hands of this bot against itself; more cards tell less with
-    four decks.
+    The coefficients are a least-squares fit to the dealers' hands of this bot in self-play, scaled down for four decks.
     """
     mine = r.mine.astype(np.float32)
     ordinary = planes.unpack(r.layout.ordinary_trumps[r.view.level]).T
@@ -192,10 +191,10 @@ def edge(r: Reading) -> Floats:
 def jokers_to_bury(
     r: Reading, base: Floats, inside: npt.NDArray[np.intp], room: npt.NDArray[np.intp], habits: Habits
 ) -> tuple[Slots, Slots]:
-    """How many big and how many small jokers pay in the kitty (R6.2, R6.5, R9), each ``[B]``.
+    """Compute how many big and small jokers are worth burying (R6.2, R6.5, R9), each ``[B]``.
 
-    A joker multiplies what the hand is worth, 1 + J levels, and takes from the chance to win it: so it pays if
-    the last trick is likely to be ours. ``inside`` is J so far, ``room`` how many may go in; small ones only
+    A joker multiplies the value of the hand, 1 + J levels, and reduces the probability of winning it, so it pays if we
+    are likely to win the last trick. ``inside`` is J so far, ``room`` the number allowed; small ones are buried only
     after all big ones (R6.3).
     """
     mine = r.mine.astype(np.intp)
@@ -219,7 +218,7 @@ def jokers_to_bury(
 
 
 def bury_jokers(r: Reading, legal: Flags, habits: Habits) -> Slots:
-    """R6.5: put jokers in as :func:`jokers_to_bury` says, or pass."""
+    """R6.5: bury the jokers of :func:`jokers_to_bury`, or pass."""
     v = r.view
     named, kitty = planes.to_counts(v.pending).T, planes.to_counts(v.kitty).T
     inside = 2 * kitty[BIG_JOKER_SLOT].astype(np.intp) + kitty[SMALL_JOKER_SLOT]

@@ -187,8 +187,9 @@ def test_matches_are_won_or_lost_and_mirror(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_match_without_end_counts_half(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duplicate, "MAX_HANDS", 0)
-    assert (play_matches((Uniform(), Lowest()), RULES, 4, seed=1) == 0.5).all()
+    monkeypatch.setattr(duplicate, "MAX_HANDS", 1)
+    # Of these eight matches one ends in its first hand.
+    assert play_matches((Uniform(), Lowest()), RULES, 4, seed=1).tolist() == [0.5, 0.5, 0.25, 0.5]
 
 
 class Crasher(Lowest):
