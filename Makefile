@@ -30,7 +30,7 @@ demo: install
 	$(BIN)/gunzi arena runs/demo runs/demo/untrained.safetensors greedy uniform --deals 1000 --json runs/demo/arena.json
 	@echo "the trained bot is in runs/demo, its results in runs/demo/arena.json"
 
-# Tiers of tests, see tests/conftest.py: the fast one, then the slow tests and those that start processes.
+# Tiers of tests, see tests/support/tiers.py: the fast one, then the slow tests and those that start processes.
 test: install
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m fast
 

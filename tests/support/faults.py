@@ -44,14 +44,14 @@ from gunzi_train import folder
 from gunzi_train.commands import train as train_command
 from gunzi_train.device import settle_torch
 from tests.env.test_workers_end import ended
+from tests.support import tiny_runs
 
 EVERY = 0.15
 """Seconds between checkpoints."""
 KEEP = 2
-SETTINGS = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8"]
-SETTINGS += ["--ppo.minibatch", "32", "--ppo.epochs", "1", "--schedule.updates", "50", "--precision", "fp32"]
-SETTINGS += ["--save.every-seconds", str(EVERY), "--save.keep", str(KEEP), "--save.no-tensorboard"]
-SETTINGS += ["--evaluate.every-seconds", "0", "--save.curve-seconds", "0"]
+SETTINGS = tiny_runs.argv(
+    collect__steps=8, ppo__epochs=1, schedule__updates=50, save__every_seconds=EVERY, save__keep=KEEP
+)
 LIMIT = 120.0
 """Seconds that a process may take for what needs a few."""
 

@@ -38,7 +38,7 @@ def test_a_failing_test_keeps_its_hand(pytester: pytest.Pytester) -> None:
     tests = pytester.mkpydir("tests")
     (tests / "data").mkdir()
     (tests / "support").mkdir()
-    for name in ("conftest.py", "support/__init__.py", "support/regressions.py"):
+    for name in ("conftest.py", "support/__init__.py", "support/regressions.py", "support/tiers.py"):
         (tests / name).write_text((ROOT / "tests" / name).read_text("utf-8"), "utf-8")
     (tests / "data" / "regressions.jsonl").write_text("")
     (tests / "test_one.py").write_text(

@@ -1,4 +1,4 @@
-"""Trainings that take a second or two, for the tests of what a run leaves and of the commands that tell of it."""
+"""Trainings that take a second or two."""
 
 from __future__ import annotations
 
@@ -24,11 +24,16 @@ SETTINGS = {
 }
 
 
-def train(folder: Path, **changed: object) -> int:
-    """Run ``gunzi train`` in a folder, settings changed by name (``save__records=1``); returns the exit code."""
+def argv(tensorboard: bool = False, **changed: object) -> list[str]:
+    """Options of ``gunzi train``: SETTINGS, changed by name (``save__records=1``). A repeated option counts last."""
     settings = SETTINGS | {name.replace("__", ".").replace("_", "-"): str(value) for name, value in changed.items()}
     options = [word for name, value in settings.items() for word in (f"--{name}", *value.split())]
-    return train_command.main(["--out", str(folder), "--save.no-tensorboard", *options])
+    return options if tensorboard else ["--save.no-tensorboard", *options]
+
+
+def train(folder: Path, **changed: object) -> int:
+    """Run ``gunzi train`` in a folder, settings changed as in :func:`argv`; returns the exit code."""
+    return train_command.main(["--out", str(folder), *argv(**changed)])
 
 
 def match_after_every_update(patch: pytest.MonkeyPatch) -> dict[str, object]:

@@ -10,10 +10,9 @@ import torch
 from gunzi_train.commands import train
 from gunzi_train.config import ConfigError
 from gunzi_train.device import choose
+from tests.support import tiny_runs
 
-SMALL = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "4", "--ppo.minibatch"]
-SMALL += ["8", "--schedule.updates", "1", "--save.no-tensorboard", "--precision", "fp32"]
-SMALL += ["--evaluate.every-seconds", "0"]
+SMALL = tiny_runs.argv(collect__steps=4, ppo__minibatch=8, schedule__updates=1)
 
 
 def _cards(monkeypatch: pytest.MonkeyPatch, number: int) -> None:

@@ -21,11 +21,10 @@ from gunzi_train.errors import SaveError
 from gunzi_train.logs import metrics as logs
 from gunzi_train.logs.metrics import Metrics
 from gunzi_train.plan import CONFIG
+from tests.support import tiny_runs
 
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
-ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0"]
-ARGV += ["--save.curve-seconds", "0"]
-QUIET = [*ARGV, "--save.no-tensorboard"]
+ARGV = tiny_runs.argv(tensorboard=True, collect__steps=8)
+QUIET = tiny_runs.argv(collect__steps=8)
 FULL = Path("/dev/full")
 
 

@@ -21,12 +21,10 @@ from gunzi_train.config import Config
 from gunzi_train.errors import RunFolderError
 from gunzi_train.launch import processes, training
 from gunzi_train.plan import CONFIG, Plan
-from tests.support import ROOT
+from tests.support import ROOT, tiny_runs
 
 PLAN = json.dumps(Plan(Config(), Rules(), False).to_json())
-SMALL = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "4", "--ppo.minibatch"]
-SMALL += ["8", "--schedule.updates", "3", "--save.every-seconds", "0.1", "--save.keep", "9", "--save.no-tensorboard"]
-SMALL += ["--precision", "fp32", "--evaluate.every-seconds", "0"]
+SMALL = tiny_runs.argv(collect__steps=4, ppo__minibatch=8, save__every_seconds=0.1, save__keep=9)
 
 
 def _tree(root: Path) -> dict[str, bytes | None]:

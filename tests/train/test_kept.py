@@ -29,8 +29,8 @@ def _levels(patch: pytest.MonkeyPatch, values: list[float]) -> list[dict[str, An
     """Let the matches end so, one after the other; what is returned fills with the weights that played them."""
     played: list[dict[str, Any]] = []
 
-    def match(net: Any, *args: object, **options: object) -> Any:
-        played.append(to_arrays(net))
+    def match(agent: Any, *args: object, **options: object) -> Any:
+        played.append(to_arrays(agent.net))
         return tiny_runs.found(values[len(played) - 1])
 
     patch.setattr(evaluate, "match", match)
@@ -86,7 +86,7 @@ def test_a_damaged_best_is_passed_over(
 
     def stopping(going: session.Session, path: Path, *args: Any) -> None:
         save(going, path, *args)
-        if path.name == folder.BEST and going.learner.updates == 1:
+        if path.name == folder.BEST and going.counters.updates == 1:
             os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(session.Session, "_save", stopping)
@@ -113,10 +113,10 @@ def test_sampled_hands_can_be_replayed_and_old_ones_go(
     assert replay.main([str(run / folder.RECORDS / kept[-1])]) == 0
     assert "hand 1" in capsys.readouterr().out
 
-    net = neural.load(run, Rules()).net  # what was played last, once more
+    agent = neural.load(run, Rules())  # what was played last, once more
+    agent.name = "update 3"
     seed = derived_seed(1, "records", 3)
-    assert samples.play(net, Rules(), "update 3", hands=2, seed=seed) == record.write(game)
-    assert net.training
+    assert samples.play(agent, Rules(), hands=2, seed=seed) == record.write(game)
 
 
 def test_records_of_a_training_that_was_cut_off_go(tmp_path: Path) -> None:

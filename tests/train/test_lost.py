@@ -21,13 +21,11 @@ from gunzi_train.config import SPREAD
 from gunzi_train.errors import WorkerLost
 from gunzi_train.group import Group
 from gunzi_train.seeds import derived_seed
+from tests.support import tiny_runs
 from tests.support.faults import children
 
 STEPS, TIMEOUT = 16, 25
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", str(STEPS)]
-ARGV += ["--ppo.minibatch", "32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
-ARGV += ["--save.curve-seconds", "0"]
-ARGV += ["--schedule.updates", "4", "--processes", "2", "--timeout-seconds", str(TIMEOUT)]
+ARGV = tiny_runs.argv(collect__steps=STEPS, schedule__updates=4, processes=2, timeout_seconds=TIMEOUT)
 ALLOWED = TIMEOUT + 5 + 20
 """Seconds for the loss to be seen: the time limit, the search for the reason, and a busy machine."""
 
@@ -121,7 +119,7 @@ if ("gunzi_train.launch.processes" in sys.orig_argv) == {elsewhere}:
 def test_a_reference_bot_that_crashes_is_named_after_a_checkpoint(elsewhere: bool, tmp_path: Path) -> None:
     run = tmp_path / "run"
     (tmp_path / SITE).write_text(AT_A_MATCH.format(elsewhere=elsewhere), "utf-8")
-    code = "import sys; from gunzi_train import cli; sys.exit(cli.main(sys.argv[1:]))"
+    code = "import sys; from gunzi_train.commands.train import main; sys.exit(main(sys.argv[1:]))"
     matches = ["--evaluate.every-seconds", "1000", "--evaluate.deals", "4", "--evaluate.opponents", "uniform"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
     ended = subprocess.run(

@@ -14,13 +14,15 @@ import torch
 from gunzi_agents import checkpoint
 from gunzi_env.rules import Rules
 from gunzi_train.algorithms import ppo
-from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.algorithms.ppo import PPO
 from gunzi_train.commands import train
 from gunzi_train.config import CollectConfig, Config, NetConfig, PPOConfig, ScheduleConfig
 from gunzi_train.device import settle_torch
 from gunzi_train.errors import NonFinite
 from gunzi_train.group import Group
+from gunzi_train.plan import Plan
 from gunzi_train.rollout import collector
+from tests.support import tiny_runs
 
 SMALL = Config(
     net=NetConfig(width=16, depth=1, critic="privileged"),
@@ -28,38 +30,36 @@ SMALL = Config(
     ppo=PPOConfig(minibatch=64),
     schedule=ScheduleConfig(updates=4),
 )
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
-ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
-ARGV += ["--save.curve-seconds", "0"]
+ARGV = tiny_runs.argv(collect__steps=8)
 
-Plant = Callable[[Learner, pytest.MonkeyPatch, float], None]
+Plant = Callable[[PPO, pytest.MonkeyPatch, float], None]
 
 
 @pytest.fixture(scope="module")
-def begun() -> Generator[tuple[Learner, tuple[Any, ...]]]:
+def begun() -> Generator[tuple[PPO, tuple[Any, ...]]]:
     threads = torch.get_num_threads()
     settle_torch()
-    learner = Learner(SMALL, Rules(), Group(), bf16=False)
-    learner.update(4)
-    yield learner, copy.deepcopy((learner.shared_state(), learner.own_state(), learner.counters()))
+    learner = PPO(Plan(SMALL, Rules(), False), Group())
+    learner.update(0.0)
+    yield learner, copy.deepcopy((learner.shared_state(), learner.own_state(), learner.counters.as_dict()))
     torch.set_num_threads(threads)
     torch.set_flush_denormal(False)
 
 
 @pytest.fixture
-def learner(begun: tuple[Learner, tuple[Any, ...]]) -> Learner:
+def learner(begun: tuple[PPO, tuple[Any, ...]]) -> PPO:
     """In its second update, whatever became of it in another test."""
     begun[0].restore(*begun[1])
     return begun[0]
 
 
-def test_without_a_fault_it_goes_on(learner: Learner) -> None:
+def test_without_a_fault_it_goes_on(learner: PPO) -> None:
     """What all others are compared with."""
-    assert np.isfinite(list(learner.update(4).values())).all() and learner.updates == 2
+    assert np.isfinite(list(learner.update(0.0).values())).all() and learner.counters.updates == 2
 
 
-def _rewards(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
-    env = learner.collector.env
+def _rewards(learner: PPO, patch: pytest.MonkeyPatch, bad: float) -> None:
+    env = learner.source.env
     step = env.step
 
     def poisoned(actions: Any) -> Any:
@@ -73,24 +73,24 @@ def _rewards(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
 def _observations(module: Any) -> Plant:
     """They are whole numbers in memory, so that they can hold neither until they have become floats."""
 
-    def plant(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
+    def plant(learner: PPO, patch: pytest.MonkeyPatch, bad: float) -> None:
         floats = module.floats
         patch.setattr(module, "floats", lambda seen, bf16: floats(seen, bf16).fill_(bad))
 
     return plant
 
 
-def _logits(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
+def _logits(learner: PPO, patch: pytest.MonkeyPatch, bad: float) -> None:
     logits = learner.net.logits
     patch.setattr(learner.net, "logits", lambda seen: logits(seen).clone().fill_(bad))
 
 
-def _one_weight(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
+def _one_weight(learner: PPO, patch: pytest.MonkeyPatch, bad: float) -> None:
     with torch.no_grad():
         learner.net.trunk[0].weight[3, :] = bad
 
 
-def _advantages(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
+def _advantages(learner: PPO, patch: pytest.MonkeyPatch, bad: float) -> None:
     find = learner._advantages
 
     def poisoned(*arguments: Any) -> Any:
@@ -101,7 +101,7 @@ def _advantages(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None
     patch.setattr(learner, "_advantages", poisoned)
 
 
-def _policy_loss(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
+def _policy_loss(learner: PPO, patch: pytest.MonkeyPatch, bad: float) -> None:
     find = ppo.policy_loss
 
     def poisoned(*arguments: Any) -> Any:
@@ -111,19 +111,19 @@ def _policy_loss(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> Non
     patch.setattr(ppo, "policy_loss", poisoned)
 
 
-def _value_loss(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
+def _value_loss(learner: PPO, patch: pytest.MonkeyPatch, bad: float) -> None:
     forward = learner.net.forward
     patch.setattr(learner.net, "forward", lambda *seen: (forward(*seen)[0], forward(*seen)[1] + bad))
 
 
-def _gradient(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
+def _gradient(learner: PPO, patch: pytest.MonkeyPatch, bad: float) -> None:
     assert learner.net.critic is not None
     handle = learner.net.critic[0].weight.register_hook(lambda gradient: gradient + bad)
     patch.setattr(learner.net, "hook", handle, raising=False)
 
 
-def _after_the_last_step(learner: Learner, patch: pytest.MonkeyPatch, bad: float) -> None:
-    learn = learner._learn
+def _after_the_last_step(learner: PPO, patch: pytest.MonkeyPatch, bad: float) -> None:
+    learn = learner._improve
 
     def poisoned(*arguments: Any) -> Any:
         figures = learn(*arguments)
@@ -131,7 +131,7 @@ def _after_the_last_step(learner: Learner, patch: pytest.MonkeyPatch, bad: float
             learner.net.value.weight[0, 2] = bad
         return figures
 
-    patch.setattr(learner, "_learn", poisoned)
+    patch.setattr(learner, "_improve", poisoned)
 
 
 FAULTS: dict[str, tuple[Plant, str]] = {
@@ -151,20 +151,20 @@ FAULTS: dict[str, tuple[Plant, str]] = {
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", FAULTS)
 def test_it_is_found_in_that_update_and_named(
-    name: str, bad: float, learner: Learner, monkeypatch: pytest.MonkeyPatch
+    name: str, bad: float, learner: PPO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant, named = FAULTS[name]
-    before = learner.weights.clone()
+    before = learner.optimiser.weights.clone()
     plant(learner, monkeypatch, bad)
     try:
         with pytest.raises(NonFinite, match=rf"^update 2: {named} not finite") as caught:
-            learner.update(4)
+            learner.update(0.0)
     finally:
         if handle := getattr(learner.net, "hook", None):
             handle.remove()
     assert caught.value.exit_code == 5 and "\n" not in str(caught.value)
     if not name.startswith("weights"):
-        assert torch.equal(learner.weights, before), "a step was taken"
+        assert torch.equal(learner.optimiser.weights, before), "a step was taken"
 
 
 def test_the_command_exits_5_and_keeps_the_last_checkpoint(
@@ -174,9 +174,11 @@ def test_the_command_exits_5_and_keeps_the_last_checkpoint(
     assert train.main(["--out", str(run), *ARGV, "--schedule.updates", "9", "--minutes", "0.0001"]) == 0
     (kept,) = checkpoint.listing(run)
     before, updates = kept.read_bytes(), checkpoint.read(kept).meta["counters"]["updates"]
-    values = Learner._values
+    values = PPO._values
     monkeypatch.setattr(
-        Learner, "_values", lambda self, data: values(self, data) * (np.nan if self.updates == updates + 1 else 1.0)
+        PPO,
+        "_values",
+        lambda self, data: values(self, data) * (np.nan if self.counters.updates == updates + 1 else 1.0),
     )
     capsys.readouterr()
     assert train.main(["--resume", str(run), "--minutes", "100"]) == 5
@@ -189,7 +191,7 @@ def test_an_update_without_a_decision_to_learn_from_is_none_of_them() -> None:
     config = Config(
         net=NetConfig(width=8, depth=1), collect=CollectConfig(tables=8, steps=1), ppo=PPOConfig(minibatch=8)
     )
-    short = Learner(config, Rules(), Group(), bf16=False)
-    figures = short.update(4)
+    short = PPO(Plan(config, Rules(), False), Group())
+    figures = short.update(0.0)
     assert np.isfinite(list(figures.values())).all() and figures["gradient_norm"] == 0.0
-    assert torch.isfinite(short.weights).all()
+    assert torch.isfinite(short.optimiser.weights).all()

@@ -13,9 +13,9 @@ from gunzi_agents import checkpoint
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Tables
 from gunzi_train import folder
+from tests.support import tiny_runs
 
-SMALL = ["--net.width", "32", "--net.depth", "2", "--collect.tables", "16", "--collect.steps", "48"]
-SMALL += ["--ppo.minibatch", "128", "--precision", "fp32", "--save.no-tensorboard", "--evaluate.every-seconds", "0"]
+SMALL = tiny_runs.argv(net__width=32, net__depth=2, collect__tables=16, collect__steps=48, ppo__minibatch=128)
 
 
 def _command(*argv: str) -> subprocess.Popen[str]:
@@ -79,6 +79,7 @@ def test_a_lost_process_ends_the_run_with_its_words(tmp_path: Path) -> None:
 def test_two_processes_agree_on_what_is_kept(tmp_path: Path) -> None:
     run = tmp_path / "run"
     more = ["--evaluate.every-seconds", "1000", "--evaluate.deals", "3", "--evaluate.opponents", "uniform"]
+    more += ["--save.curve-seconds", "60"]
     process = _command("--out", str(run), *LONG, "--schedule.updates", "2", *more)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from gunzi_agents import checkpoint
 from gunzi_env.chapters.deal import deal_key
 from gunzi_env.rules import Rules
 from gunzi_train import folder
-from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.algorithms.ppo import PPO
 from gunzi_train.commands import train
 from gunzi_train.config import (
     CollectConfig,
@@ -39,7 +38,7 @@ from gunzi_train.device import settle_torch
 from gunzi_train.errors import NonFinite, WorkerLost
 from gunzi_train.group import Group, import_path
 from gunzi_train.plan import Plan
-from gunzi_train.rollout.opponents import make_collector
+from gunzi_train.rollout.collector import make_collector
 from gunzi_train.run import session
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: it has no wheel for every Python and system")
@@ -47,6 +46,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 from gunzi_train.launch import ray_cluster  # noqa: E402
 from gunzi_train.rollout import ray_actors  # noqa: E402
+from tests.support import tiny_runs  # noqa: E402
 
 SMALL = Config(
     net=NetConfig(width=16, depth=1, critic="privileged"),
@@ -58,8 +58,7 @@ SMALL = Config(
     precision="fp32",
     timeout_seconds=20.0,
 )
-ARGV = shlex.split("--net.width 16 --net.depth 1 --collect.tables 16 --collect.steps 24 --ppo.minibatch 64")
-ARGV += shlex.split("--precision fp32 --evaluate.every-seconds 0 --save.no-tensorboard --timeout-seconds 20")
+ARGV = tiny_runs.argv(net__width=16, collect__tables=16, collect__steps=24, ppo__minibatch=64, timeout_seconds=20)
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +87,8 @@ def _plan(*, timeout: float = 20.0, **settings: Any) -> Plan:
     return Plan(config, Rules(), False)
 
 
-def _learner(source: ray_actors.Actors) -> Learner:
-    return Learner(source.plan.config, source.plan.rules, Group(), bf16=False, collector=source)
+def _learner(source: ray_actors.Actors) -> PPO:
+    return PPO(source.plan, Group(), source)
 
 
 @pytest.fixture
@@ -110,12 +109,12 @@ def make(address: str) -> Iterator[Callable[[Plan], ray_actors.Actors]]:
 def pair(address: str) -> Iterator[ray_actors.Actors]:
     """Two actors that have started; a start takes seconds."""
     source = ray_actors.Actors(_plan())
-    _learner(source).update(5)
+    _learner(source).update(0.0)
     yield source
     source.close()
 
 
-def _pid(place: ray_actors.Place) -> int:
+def _pid(place: ray_actors.ActorSlot) -> int:
     return ray.get(place.actor.__ray_call__.remote(lambda actor: os.getpid()))
 
 
@@ -139,12 +138,12 @@ def test_an_actor_of_no_age_teaches_what_playing_here_does(make: Any, opponent: 
     plan = dataclasses.replace(plan, config=dataclasses.replace(plan.config, opponent=opponent))
     source = make(plan)
     learner, tables = _learner(source), make_collector(plan.config, plan.rules, "actor", 0, 0)
-    local = Learner(plan.config, plan.rules, Group(), bf16=False, collector=tables)
+    local = PPO(plan, Group(), tables)
     for _ in range(3):
-        there, here = learner.update(5), local.update(5)
+        there, here = learner.update(0.0), local.update(0.0)
         assert there == here
-    assert learner.weights.numpy().tobytes() == local.weights.numpy().tobytes()
-    assert learner.counters() == local.counters()
+    assert learner.optimiser.weights.numpy().tobytes() == local.optimiser.weights.numpy().tobytes()
+    assert learner.counters == local.counters
     assert source.figures() == {"replaced": 0, "dropped": 0, "lag": 0.0}
 
 
@@ -160,17 +159,17 @@ def test_actors_have_no_deal_in_common() -> None:
 
 def test_old_rollouts_are_dropped(pair: ray_actors.Actors) -> None:
     learner, dropped = _learner(pair), pair.dropped
-    learner.update(5)
+    learner.update(0.0)
     assert pair.dropped == dropped
     pair.version += 2  # as if two versions had passed: those under way will be three behind
-    learner.update(5)
+    learner.update(0.0)
     assert pair.dropped > dropped
     assert pair.lag == 0.0, "what was taken was played by the newest weights"
     for _ in range(20):  # one of the two may take long, while the other plays for both
         if pair.dropped == dropped + 2:
             break
-        learner.update(5)
-    learner.update(5)
+        learner.update(0.0)
+    learner.update(0.0)
     assert pair.dropped == dropped + 2
     assert 0.0 < pair.lag <= 2.0
 
@@ -182,14 +181,14 @@ def test_what_ends_a_run_here_ends_it_there(pair: ray_actors.Actors, monkeypatch
     monkeypatch.setattr(ray_actors, "to_arrays", huge)
     with pytest.raises(NonFinite, match="while playing"):
         for _ in range(3):  # what is under way was asked for with good weights
-            _learner(pair).update(5)
+            _learner(pair).update(0.0)
     assert pair.replaced == replaced
-    for place in pair.places:  # the run would be over: forget what is still under way
+    for place in pair.slots:  # the run would be over: forget what is still under way
         place.rollout = None
 
 
 def test_a_killed_actor_is_replaced_with_new_deals(pair: ray_actors.Actors, tmp_path: Path, capsys: Any) -> None:
-    pids = [_pid(place) for place in pair.places]
+    pids = [_pid(place) for place in pair.slots]
     collect, begun, made, replaced = pair.collect, pair.version, pair.made, pair.replaced
 
     def collect_and_kill(*what: Any) -> Any:
@@ -216,14 +215,14 @@ def test_a_killed_actor_is_replaced_with_new_deals(pair: ray_actors.Actors, tmp_
 def test_a_frozen_actor_is_replaced(pair: ray_actors.Actors, monkeypatch: pytest.MonkeyPatch) -> None:
     learner, said = _learner(pair), []
     monkeypatch.setattr(pair, "say", said.append)
-    learner.update(5)
-    pid = _pid(pair.places[0])
+    learner.update(0.0)
+    pid = _pid(pair.slots[0])
     monkeypatch.setattr(pair, "plan", _plan(timeout=3.0))
     replaced = pair.replaced
     os.kill(pid, signal.SIGSTOP)
     deadline = time.monotonic() + 30
     while pair.replaced == replaced:
-        learner.update(5)
+        learner.update(0.0)
         assert time.monotonic() < deadline
     assert any("an actor did not answer for 3 seconds: replaced" in text for text in said)
     assert _gone(pid), "the frozen actor is left behind"
@@ -232,17 +231,17 @@ def test_a_frozen_actor_is_replaced(pair: ray_actors.Actors, monkeypatch: pytest
 def test_actors_without_a_cpu_are_waited_for_while_others_play(
     pair: ray_actors.Actors, make: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    room = int(ray.cluster_resources()["CPU"] - len(pair.places))
+    room = int(ray.cluster_resources()["CPU"] - len(pair.slots))
     guests = [ray.remote(num_cpus=1)(dict).remote() for _ in range(room - 1)]
     ray.get([guest.__ray_ready__.remote() for guest in guests])
     source = make(_plan(timeout=60.0))
     for _ in range(2):
-        _learner(source).update(5)
-    assert sum(place.ready is not None for place in source.places) == 1
+        _learner(source).update(0.0)
+    assert sum(place.ready is not None for place in source.slots) == 1
     monkeypatch.setattr(ray_actors, "START_PATIENCE", 2)
     plan = _plan(actors=1, timeout=1.0)
     with pytest.raises(WorkerLost, match="1 of 1 actors have not started: they wait for a free CPU"):
-        _learner(make(plan)).update(5)
+        _learner(make(plan)).update(0.0)
 
     monkeypatch.setattr(ray_actors, "START_PATIENCE", 1000)
     monkeypatch.setattr(ray_actors, "STOP_SECONDS", 1.0)

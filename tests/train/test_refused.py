@@ -15,10 +15,9 @@ from gunzi_agents import checkpoint
 from gunzi_agents.checkpoint import Checkpoint
 from gunzi_env.rules import Rules
 from gunzi_train.commands import train
+from tests.support import tiny_runs
 
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
-ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--save.no-tensorboard"]
-ARGV += ["--save.curve-seconds", "0"]
+ARGV = tiny_runs.argv(collect__steps=8)
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,9 @@ from gunzi_env.record import RecordError
 from gunzi_env.rules import Rules
 from gunzi_train import folder
 from gunzi_train.commands import compare, inspect, runs
-from gunzi_train.config import Config
+from gunzi_train.config import Config, shown_figures
 from gunzi_train.errors import RunFolderError
-from gunzi_train.logs.history import COLUMNS, History
+from gunzi_train.logs.history import History
 from gunzi_train.logs.runs import Run
 from gunzi_train.plan import CONFIG, Plan
 from tests.support import tiny_runs
@@ -70,7 +70,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_log_is_read_on_where_it_was_left(tmp_path: Path) -> None:
     run = _run(tmp_path / "run", [_row(1, 10, 2.0), _match(1, 10, -1.0)])
-    history = History(run).read()
+    history = History(run, ["kl"]).read()
     assert history.last("update") == 1 and history.last("kl") != history.last("kl"), "null is NaN"
     with open(run / folder.METRICS, "a", encoding="utf-8") as log:
         for line in ("[]", "{", "null", '{"train": 3}', '{"match": {}}', json.dumps(_row(2, 20, 4.0))[:-9]):
@@ -86,9 +86,10 @@ def test_the_log_is_read_on_where_it_was_left(tmp_path: Path) -> None:
 
 
 def test_the_log_of_a_real_run_has_all_columns(trained: Path) -> None:
-    history = History(trained).read()
-    for name in COLUMNS:
-        assert len(history.columns[name]) == 3 and all(x == x for x in history.columns[name]), name
+    history = History(trained, shown_figures("ppo")).read()
+    assert set(shown_figures("ppo")) < set(history.columns)
+    for name, column in history.columns.items():
+        assert len(column) == 3 and all(x == x for x in column), name
     assert [match.update for match in history.matches["uniform"]] == [1, 2, 3]
     assert all(match.seconds > 0 for match in history.matches["uniform"])
 

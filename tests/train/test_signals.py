@@ -14,18 +14,17 @@ import pytest
 from gunzi_agents import checkpoint
 from gunzi_env.files import TEMPORARY
 from gunzi_train import folder
-from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.algorithms.ppo import PPO
 from gunzi_train.commands import train
 from gunzi_train.launch import training
 from gunzi_train.run import evaluate
 from tests.env.test_workers_end import all_end
+from tests.support import tiny_runs
 from tests.support.faults import children
 
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
-ARGV += ["32", "--precision", "fp32", "--save.no-tensorboard", "--schedule.updates", "100000"]
-ARGV += ["--save.curve-seconds", "0"]
+ARGV = tiny_runs.argv(collect__steps=8, schedule__updates=100_000)
 MATCHES = ["--evaluate.every-seconds", "0.01", "--evaluate.deals", "2", "--evaluate.opponents", "uniform"]
-PLACES = {"update": (Learner, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
+PLACES = {"update": (PPO, "_advantages"), "match": (evaluate, "match"), "save": (folder, "save")}
 
 
 pytestmark = pytest.mark.usefixtures("torch_as_before")
@@ -61,7 +60,8 @@ def test_once_it_saves_and_stops(
 SLOW = """
 import sys, time
 from pathlib import Path
-from gunzi_train import cli, folder
+from gunzi_train import folder
+from gunzi_train.commands import train
 
 save = folder.save
 
@@ -72,7 +72,7 @@ def slow(path, *rest):
         time.sleep(100)
 
 folder.save = slow
-sys.exit(cli.main(sys.argv[1:]))
+sys.exit(train.main(sys.argv[1:]))
 """
 
 

@@ -15,11 +15,10 @@ import pytest
 from gunzi_agents import checkpoint
 from gunzi_train import folder
 from gunzi_train.commands import train
+from tests.support import tiny_runs
 from tests.support.faults import forked, waited
 
-ARGV = ["--net.width", "8", "--net.depth", "1", "--collect.tables", "8", "--collect.steps", "8", "--ppo.minibatch"]
-ARGV += ["32", "--precision", "fp32", "--evaluate.every-seconds", "0", "--schedule.updates", "2"]
-ARGV += ["--save.curve-seconds", "0"]
+ARGV = tiny_runs.argv(tensorboard=True, collect__steps=8, schedule__updates=2)
 NOBODY = 65534
 NO_NETWORK = ["unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 

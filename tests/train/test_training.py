@@ -21,7 +21,7 @@ from gunzi_env.rules import Rules
 from gunzi_env.tables import Tables
 from gunzi_env.vector import VectorEnv
 from gunzi_train import folder
-from gunzi_train.algorithms.ppo import Learner
+from gunzi_train.algorithms.ppo import PPO
 from gunzi_train.commands import train
 from gunzi_train.config import CollectConfig, Config, EvaluateConfig, NetConfig, PPOConfig, SaveConfig, ScheduleConfig
 from gunzi_train.device import bf16_is_faster, settle_torch
@@ -30,6 +30,7 @@ from gunzi_train.group import Group
 from gunzi_train.logs.progress import Progress
 from gunzi_train.plan import Plan
 from gunzi_train.run import evaluate, session
+from tests.support import tiny_runs
 
 UPDATES = 4
 SMALL = Config(
@@ -41,27 +42,9 @@ SMALL = Config(
     save=SaveConfig(every_seconds=1e6, tensorboard=False),
     precision="fp32",
 )
-ARGV = [
-    "--net.width",
-    "32",
-    "--net.depth",
-    "2",
-    "--collect.tables",
-    "16",
-    "--collect.steps",
-    "48",
-    "--ppo.minibatch",
-    "128",
-    "--schedule.updates",
-    "4",
-    "--evaluate.every-seconds",
-    "0",
-    "--save.every-seconds",
-    "1e6",
-    "--save.no-tensorboard",
-    "--precision",
-    "fp32",
-]
+SETTINGS: dict[str, object] = {"net__width": 32, "net__depth": 2, "collect__tables": 16, "collect__steps": 48}
+SETTINGS |= {"ppo__minibatch": 128, "schedule__updates": UPDATES}
+ARGV = tiny_runs.argv(**SETTINGS)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -76,12 +59,12 @@ def _as_in_a_run():
 class StopAt:
     """Stands in for a signal that arrives in a certain update."""
 
-    def __init__(self, learner: Learner, update: int) -> None:
+    def __init__(self, learner: PPO, update: int) -> None:
         self.learner, self.update = learner, update
 
     @property
     def code(self) -> int:
-        return 130 if self.learner.updates >= self.update else 0
+        return 130 if self.learner.counters.updates >= self.update else 0
 
 
 def _train(run: Path, stop_at: int = 10**9, config: Config = SMALL) -> session.Session:
@@ -90,7 +73,7 @@ def _train(run: Path, stop_at: int = 10**9, config: Config = SMALL) -> session.S
     going = session.Session(run, Plan(config, Rules(), False), Group(), time.monotonic())
     going.metrics = session.Metrics(run, tensorboard=False)
     going.progress = Progress()
-    assert going.loop(StopAt(going.learner, stop_at)) == (130 if stop_at < UPDATES else 0)  # type: ignore[arg-type]
+    assert going.loop(StopAt(going.algorithm, stop_at)) == (130 if stop_at < UPDATES else 0)  # type: ignore[arg-type]
     going.metrics.close()
     return going
 
@@ -172,8 +155,8 @@ def test_resume_passes_over_a_damaged_checkpoint_and_says_so(
 def test_tensorboard_has_every_update_once_after_a_resume(tmp_path: Path) -> None:
     events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     run = tmp_path / "run"
-    argv = ["--out", str(run), *ARGV[: ARGV.index("--save.no-tensorboard")], "--precision", "fp32"]
-    assert train.main([*argv, "--minutes", "0.0001"]) == 0
+    argv = tiny_runs.argv(tensorboard=True, **SETTINGS)
+    assert train.main(["--out", str(run), *argv, "--minutes", "0.0001"]) == 0
     assert train.main(["--resume", str(run), "--minutes", "9"]) == 0
     found = events.EventAccumulator(str(run / folder.TENSORBOARD)).Reload().Scalars("train/entropy")
     assert [event.step for event in found] == list(range(1, UPDATES + 1))
@@ -270,18 +253,18 @@ def test_checkpoints_of_other_rules_are_refused(whole: Path) -> None:
 # Parts --------------------------------------------------------------------------------------------
 
 
-def _learner(seed: int = 1) -> Learner:
-    return Learner(dataclasses.replace(SMALL, seed=seed), Rules(), Group(), bf16=False)
+def _learner(seed: int = 1) -> PPO:
+    return PPO(Plan(dataclasses.replace(SMALL, seed=seed), Rules(), False), Group())
 
 
 def test_an_empty_mask_is_refused_with_all_that_finds_it_again() -> None:
     learner = _learner()
-    learner.update(4)
-    collector = learner.collector
+    learner.update(0.0)
+    collector = learner.source
     collector.mask[11] = False
     phase = collector.env.tables.phase[11]
     with pytest.raises(EmptyMask) as caught:
-        learner.update(4)
+        learner.update(0.0)
     text = str(caught.value)
     assert engine.Phase(phase).name in text and f"seed {collector.seed}, table 11" in text
     assert f"seat {collector.env.seats[11]}" in text and f"ply {collector.plies[11]}" in text
@@ -291,7 +274,7 @@ def _deals(seed: int, rank: int) -> set[bytes]:
     """The first 1,000 deals of a process, each as the order of its cards."""
     collect = CollectConfig(tables=1, steps=8)
     config = dataclasses.replace(SMALL, seed=seed, collect=collect, ppo=PPOConfig(minibatch=8))
-    process = Learner(config, Rules(), Group(rank), bf16=False).collector
+    process = PPO(Plan(config, Rules(), False), Group(rank)).source
     env = VectorEnv(1000, process.rules, seed=process.seed)
     env.reset()
     return {order.tobytes() for order in shuffle(env.tables, np.arange(1000))}
@@ -308,14 +291,14 @@ def test_the_first_1000_deals_of_four_processes_have_none_in_common() -> None:
 def test_a_seed_fixes_a_run(whole: Path) -> None:
     """The first update of a run, once more and with another seed."""
     first, again, other = _rows(whole)[0], _learner(), _learner(seed=2)
-    figures = again.update(UPDATES)
+    figures = again.update(0.0)
     assert first["train"] == {name: float(f"{value:.6g}") for name, value in figures.items()}
-    assert other.update(UPDATES)["policy_loss"] != figures["policy_loss"]
-    assert not torch.equal(other.weights, again.weights)
+    assert other.update(0.0)["policy_loss"] != figures["policy_loss"]
+    assert not torch.equal(other.optimiser.weights, again.optimiser.weights)
 
 
 def test_tables_start_all_over_the_hand() -> None:
-    tables = _learner().collector.env.tables
+    tables = _learner().source.env.tables
     left = tables.held[tables.phase >= engine.Phase.LEAD]
     assert len(left) > 8 and left.min() < 10 and left.max() > 30
 
@@ -323,7 +306,7 @@ def test_tables_start_all_over_the_hand() -> None:
 def test_rewards_are_the_hands_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """What team 0 is paid at a hand's end, against the environment's result and the table in R9."""
     learner = _learner()
-    collector, env = learner.collector, learner.collector.env
+    collector, env = learner.source, learner.source.env
     expected: dict[tuple[int, int], float] = {}
     paid = collector._pay
 
@@ -364,8 +347,8 @@ def test_points_of_a_hand_add_up_to_its_score() -> None:
 
 def test_matches_repeat() -> None:
     learner = _learner()
-    first = evaluate.match(learner.net, "uniform", Rules(), seed=4, deals=6, group=Group())
-    again = evaluate.match(learner.net, "uniform", Rules(), seed=4, deals=6, group=Group())
+    first = evaluate.match(learner.agent("trained"), "uniform", Rules(), seed=4, deals=6, group=Group())
+    again = evaluate.match(learner.agent("trained"), "uniform", Rules(), seed=4, deals=6, group=Group())
     assert first == again and set(first) == set(evaluate.FIGURES)
     assert all(interval.low <= interval.mean <= interval.high for interval in first.values())
     assert first["hands_won"].low >= 0 and first["hands_won"].high <= 1
@@ -381,18 +364,20 @@ def test_the_precision_probe_is_quick() -> None:
 def test_a_rollout_of_older_weights_is_learned_from_where_the_policy_is_now(lesson: str) -> None:
     """The step's bound is put around the present policy, and what it would play more often counts for more."""
     one_step = dataclasses.replace(SMALL, ppo=PPOConfig(minibatch=1 << 20, epochs=1))
-    learners = [Learner(one_step, Rules(), Group(), bf16=False) for _ in range(2)]
+    learners = [PPO(Plan(one_step, Rules(), False), Group()) for _ in range(2)]
     figures, weights = [], []
     for learner, aged in zip(learners, (False, True), strict=True):
-        learner.update(9)
-        collected = learner.collector.collect(learner.net, False)
-        learner.collector.collect = lambda *_, collected=collected: collected  # type: ignore[method-assign]
-        learner.collector.aged = aged  # type: ignore[misc]
+        learner.update(0.0)
+        collected = learner.source.collect(learner.net, False)
+        learner.source.collect = lambda *_, collected=collected: collected  # type: ignore[method-assign]
+        learner.source.is_stale = aged  # type: ignore[misc]
         if lesson == "older weights":
             with torch.no_grad():
-                learner.weights += 0.02 * torch.randn(len(learner.weights), generator=torch.Generator().manual_seed(5))
-        figures.append(learner.update(9))
-        weights.append(learner.weights.detach().numpy().copy())
+                learner.optimiser.weights += 0.02 * torch.randn(
+                    len(learner.optimiser.weights), generator=torch.Generator().manual_seed(5)
+                )
+        figures.append(learner.update(0.0))
+        weights.append(learner.optimiser.weights.detach().numpy().copy())
     fresh, aged_too = figures
     assert abs(aged_too["kl"]) < 1e-6 and aged_too["clipped"] == 0
     if lesson == "the same weights":

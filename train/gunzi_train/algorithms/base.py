@@ -1,8 +1,8 @@
 """The interface of a training algorithm, and how one is made.
 
 A new algorithm is a module here, with a class that has the attributes of :class:`Algorithm` (:mod:`.learner` holds what
-algorithms that learn from rollouts share), and a line in :data:`gunzi_train.config.ALGORITHMS` with its section of
-settings. An algorithm of another package is registered instead (:func:`gunzi_train.config.register`).
+algorithms that learn from rollouts share), and a line in :data:`gunzi_train.config.sections.ALGORITHMS` with its
+section of settings. An algorithm of another package is registered instead (:func:`gunzi_train.config.register`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from gunzi_agents.base import Agent
 from gunzi_agents.networks import Network
-from gunzi_train.config import ALGORITHMS as ALGORITHMS
 from gunzi_train.config import algorithm_class
 from gunzi_train.group import Group
 from gunzi_train.plan import Plan

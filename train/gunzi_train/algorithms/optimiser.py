@@ -39,7 +39,7 @@ class FlatAdam:
     """Adam for all parameters of a network, which become views of one flat tensor.
 
     Args:
-        net: on its device; every parameter has to get a gradient.
+        net: on its device. Parameters without a gradient do not move.
         lr: learning rate of the first step.
     """
 

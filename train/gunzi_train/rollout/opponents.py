@@ -166,7 +166,8 @@ class Population:
         self._present = np.arange(len(self.specs))  # the member that plays for each entry in hands to come
         self.playing = np.zeros(num_tables, np.int64)
         """The member, an index of ``members``, that plays at each table."""
-        self.identity = " ".join(identity(m.agent) for m in self.members if not self._reloaded(m.entry)).strip()
+        frozen = (identity(m.agent) for m in self.members if not self._reloaded(m.entry))
+        self.identity = " ".join(filter(None, frozen))
 
     def begin(self, tables: Tables, rows: Index) -> None:
         """Draw the opponent of each new hand."""
