@@ -70,6 +70,16 @@ def test_python_m_eval_is_the_same_command() -> None:
     assert run.stdout.startswith("gunzi 0."), run.stderr
 
 
+def test_a_checkout_that_is_not_installed_has_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "entry_points", lambda group: [])
+    monkeypatch.setattr(cli, "_declared", [])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert not cli.commands()
+    cli.use_checkout(ROOT)
+    assert {"arena", "demo", "train"} <= set(cli.commands())
+    assert sys.path[:2] == [str(ROOT), str(ROOT / "agents")]
+
+
 def test_unknown_command_is_refused_with_the_list() -> None:
     run = gunzi("arean")
     assert run.returncode == 2

@@ -299,7 +299,7 @@ def test_a_worker_refuses_an_agent_that_has_changed(capsys: pytest.CaptureFixtur
     [
         ({"until": 0.0}, "--until is 0.0, allowed are widths in levels above 0"),
         ({"until": float("nan")}, "--until is nan"),
-        ({"agents": ("wide", "high")}, "agent 'greedy for deals' asks for blocks of 257 deals, allowed are 1 to 256"),
+        ({"agents": ("wide", "high")}, "agent 'greedy for deals': max_deals is 257, allowed are 1 to 256"),
         ({"report": Path("x.pdf")}, "--report x.pdf: the name must end in .html or .md"),
         ({"csv": Path("no/folder/x.csv")}, "--csv no/folder/x.csv"),
         ({"save": Path("no/folder/x.jsonl")}, "--save no/folder/x.jsonl"),

@@ -116,10 +116,11 @@ def run(options: ArenaOptions, make: Callable[[str, Rules], Agent] = registry.ma
     spec = TournamentSpec(rules, options.seed, duplicate.ROTATIONS if options.rotations else 1, make)
     method: Method = student_interval if options.interval == "student" else bootstrap(options.seed)
     plan = Plan(options.deals, options.matches, options.until, method)
-    with progress_line() as progress:
-        played = tournament.run(pairs_of(options), spec, plan, options.workers, options.save, progress)
+    pairs = pairs_of(options)
+    with progress_line(len(pairs) * (options.deals + options.matches)) as progress:
+        played = tournament.run(pairs, spec, plan, options.workers, options.save, progress)
     found = {pair: pairing.result() for pair, pairing in played.items()}
-    results = [found[pair] for pair in pairs_of(options)]
+    results = [found[pair] for pair in pairs]
     print(report.summary_text(results, with_deals=options.until is not None), flush=True)
     _write(options, rules, results, played)
     say_next("gunzi play --against greedy to meet one yourself")
@@ -127,7 +128,7 @@ def run(options: ArenaOptions, make: Callable[[str, Rules], Agent] = registry.ma
 
 
 @contextlib.contextmanager
-def progress_line() -> Iterator[Callable[[int, int], None]]:
+def progress_line(deals: int) -> Iterator[Callable[[int, int], None]]:
     """Show the progress of a tournament on stderr if it is a terminal; yields the callback."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -135,7 +136,7 @@ def progress_line() -> Iterator[Callable[[int, int], None]]:
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("deals,"), TimeRemainingColumn(), TextColumn("left"))
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("arena", total=None)
+        task = bar.add_task("arena", total=deals)
         yield lambda done, left: bar.update(task, completed=done, total=done + left)
 
 
