@@ -44,7 +44,7 @@ LAYERS: list[set[str]] = [
 IN_ROOMS = ("gunzi_env", "gunzi_train")
 """Packages each room of which has a layer of its own; the other packages are one layer."""
 
-AT_MOST = {"gunzi_env": Counts(25, 9, 118), "gunzi_eval": Counts(5, 4, 9), "gunzi_train": Counts(16, 7, 60)}
+AT_MOST = {"gunzi_env": Counts(25, 11, 118), "gunzi_eval": Counts(5, 4, 9), "gunzi_train": Counts(16, 7, 60)}
 """Bounds on the graphs of rooms. ``python -m tests.support.structure`` prints the counts of today."""
 
 TORCH_ALLOWED = ("gunzi_agents.networks", "gunzi_agents.neural", "gunzi_train")
