@@ -17,12 +17,14 @@ import numpy.typing as npt
 from gunzi_env import compiled
 from gunzi_env.actions import ActionSpace
 from gunzi_env.chapters import bidding, kitty, selection, settlement, tribute, tricks
-from gunzi_env.chapters.deal import first_seats, shuffle
+from gunzi_env.chapters.deal import first_seats, shuffle, start_keys
 from gunzi_env.planes import NUM_SLOTS, U64, Ints, Words, put_planes
+from gunzi_env.published import starts
 from gunzi_env.tables import HAND, NOBODY, Index, Int8, Phase, Tables
 
 __all__ = [
-    "HANDLERS", "REFUSALS", "IllegalAction", "Phase", "advance", "begin_hand", "carry_out", "checked", "legal",
+    "HANDLERS", "REFUSALS", "IllegalAction", "Phase", "advance", "begin_hand", "carry_out", "checked", "deal_hands",
+    "legal",
     "next_hand", "play_forced", "reset", "step",
 ]  # fmt: skip
 
@@ -84,6 +86,30 @@ def reset(
     t.hand[:] = hand
     if begin:
         begin_hand(t, np.arange(t.num))
+
+
+def deal_hands(
+    t: Tables,
+    seed: int,
+    *,
+    table_ids: Words | None = None,
+    hand: int = 0,
+    draw: Callable[[Tables], npt.NDArray[np.uint8]] | None = None,
+) -> None:
+    """Deal a single hand from a published start state at every table.
+
+    Args:
+        t: N tables.
+        seed: names the deals and the start states.
+        table_ids: ``uint64[N]``, 0, 1, ... by default.
+        hand: number of the hand, see :func:`reset`.
+        draw: prescribes the first deal ``uint8[N, D, 54]`` of the tables, see :func:`begin_hand`.
+    """
+    everyone = np.arange(t.num)
+    reset(t, seed, table_ids=table_ids, hand=hand, begin=False)
+    levels, dealer, blood = starts.sample(t.rules, start_keys(t, everyone))
+    cards = None if draw is None else draw(t)
+    begin_hand(t, everyone, levels=levels, dealer=dealer, blood=blood, draw=cards)
 
 
 def begin_hand(

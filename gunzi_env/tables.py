@@ -64,6 +64,12 @@ NOBODY = -1
 DEALING = -1
 """``passes`` while cards are being dealt."""
 
+TWO_PAIRS = 5
+"""Value of ``floor`` if two pairs are owed to a quad. Values 1..4 are the minimum multiplicity of the first unit."""
+
+ANY = np.int8(63)
+"""Value of ``last`` before a unit is named: all slots are below it."""
+
 
 def _decks(decks: int) -> int:
     """The length of an axis of planes: one a deck."""

@@ -33,15 +33,9 @@ from gunzi_env.planes import (
     single,
     where,
 )
-from gunzi_env.tables import HAND, NOBODY, PENDING, PLAYED, Index, Int8, Phase, Tables
-
-TWO_PAIRS = 5
-"""Value of ``floor`` if two pairs are owed to a quad. Values 1..4 are the minimum multiplicity of the first unit."""
+from gunzi_env.tables import ANY, HAND, NOBODY, PENDING, PLAYED, TWO_PAIRS, Index, Int8, Phase, Tables
 
 _LEAD, _FOLLOW = int(Phase.LEAD), int(Phase.FOLLOW)  # enum members are slow to look up
-
-ANY = np.int8(63)
-"""Value of ``last`` before a unit is named: all slots are below it."""
 
 
 def enter(t: Tables, g: Index) -> Index:

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env.chapters.tricks import ANY, TWO_PAIRS
 from gunzi_env.compiled.jit import inlined, jit
 from gunzi_env.compiled.rows import Decks, rows
 from gunzi_env.planes import BELOW, BIT, FULL
-from gunzi_env.tables import HAND, NOBODY, NUM_HOLDERS, PENDING, PLAYED, Phase
+from gunzi_env.tables import ANY, HAND, NOBODY, NUM_HOLDERS, PENDING, PLAYED, TWO_PAIRS, Phase
 
 Array = npt.NDArray[Any]
 

@@ -9,7 +9,6 @@ without the states that they cannot reach.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,12 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gunzi_env import engine
-from gunzi_env.chapters.deal import start_keys
 from gunzi_env.planes import U64, Words
 from gunzi_env.published import header
 from gunzi_env.rules import Rules, RulesError
-from gunzi_env.tables import NOBODY, Int8, Int16, Tables
+from gunzi_env.tables import NOBODY, Int8, Int16
 
 VERSION = 1
 _SEAT_BITS = U64(3)
@@ -66,30 +63,6 @@ def sample(rules: Rules, keys: Words) -> tuple[Int8, Int8, Int16]:
     mine = row[:, 1:3].astype(np.int8)
     levels = np.where((dealer & 1)[:, None] == 0, mine, mine[:, ::-1])
     return levels, np.where(row[:, 0] == 1, np.int8(NOBODY), dealer), row[:, 3].astype(np.int16)
-
-
-def deal(
-    t: Tables,
-    seed: int,
-    *,
-    table_ids: Words | None = None,
-    hand: int = 0,
-    draw: Callable[[Tables], npt.NDArray[np.uint8]] | None = None,
-) -> None:
-    """Deal a single hand from a published start state at every table.
-
-    Args:
-        t: N tables.
-        seed: names the deals and the start states.
-        table_ids: ``uint64[N]``, 0, 1, ... by default.
-        hand: number of the hand, see :func:`gunzi_env.engine.reset`.
-        draw: prescribes the first deal ``uint8[N, D, 54]`` of the tables, see :func:`gunzi_env.engine.begin_hand`.
-    """
-    everyone = np.arange(t.num)
-    engine.reset(t, seed, table_ids=table_ids, hand=hand, begin=False)
-    levels, dealer, blood = sample(t.rules, start_keys(t, everyone))
-    cards = None if draw is None else draw(t)
-    engine.begin_hand(t, everyone, levels=levels, dealer=dealer, blood=blood, draw=cards)
 
 
 def check(rules: Rules, levels: tuple[int, ...], dealer: int, blood: int) -> None:

@@ -15,7 +15,6 @@ from gunzi_env.cards import parse_cards
 from gunzi_env.order import to_slots
 from gunzi_env.planes import bits
 from gunzi_env.position import PositionError, format_position, parse, play_actions, setup
-from gunzi_env.published import starts
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.rules import Rules, RulesError
 from gunzi_env.tables import HAND, KITTY, PENDING, PLAYED, STOCK, Phase, Tables
@@ -56,7 +55,7 @@ def random_hand(preset: str, seed: int) -> Iterator[tuple[Tables, bool]]:
     down: a lead, or a question of a phase in WRITTEN before anything is named."""
     rules = Rules.preset(preset)
     t = Tables(rules, 1)
-    starts.deal(t, seed)
+    engine.deal_hands(t, seed)
     rng = np.random.default_rng(seed)
     before = (Phase.OVER, 0)
     while t.phase[0] != Phase.OVER:

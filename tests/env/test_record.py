@@ -12,7 +12,6 @@ import pytest
 from gunzi_env import engine, record
 from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck
 from gunzi_env.planes import bits
-from gunzi_env.published import starts
 from gunzi_env.record import HandRecord, Record, Recorder, RecordError, parse, replay, replay_hand, write
 from gunzi_env.rulebook import ONE_TABLE
 from gunzi_env.rules import Rules
@@ -52,7 +51,7 @@ def play_hand(
 def start(rules: Rules, seed: int) -> Tables:
     """A hand from the published distribution of starts."""
     t = Tables(rules, 1)
-    starts.deal(t, seed)
+    engine.deal_hands(t, seed)
     return t
 
 

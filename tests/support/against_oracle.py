@@ -12,7 +12,6 @@ import numpy.typing as npt
 from gunzi_env import actions, engine
 from gunzi_env.chapters.deal import deck_of_draw, shuffle
 from gunzi_env.planes import U64, minus, to_counts
-from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, PENDING, PLAYED, STOCK, Phase, Tables
 from gunzi_env.testing import Case, LawBroken, random_actions
@@ -182,7 +181,7 @@ def play_against_oracle(rules: Rules, tables: int, hands: int, seed: int, pass_p
     rng = np.random.default_rng(seed)
     plies = 0
     for hand in range(hands):
-        starts.deal(t, seed, hand=hand)
+        engine.deal_hands(t, seed, hand=hand)
         playing = [Pair(t, n) for n in range(tables)]
         compare_all(t, playing)
         while playing:

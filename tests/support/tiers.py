@@ -43,6 +43,7 @@ TIERS = {
     "tests/agents/test_rule_bots.py::test_beats_uniform_by_far": "slow",
     "tests/agents/test_rule_bots.py::test_plays_other_rules": "slow",
     "tests/agents/test_search.py": "slow",
+    "tests/agents/test_third_party.py::test_worker_processes_play_them": "process",
     "tests/eval/test_explain.py::test_a_weighing_is_what_the_search_plays_by": "slow",
     "tests/eval/test_arena.py": "process",
     "tests/eval/test_bench.py::test_runner_keeps_every_table_in_play": "slow",

@@ -17,7 +17,6 @@ from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, reveal
 from gunzi_env.engine import IllegalAction
 from gunzi_env.order import JOKERS
 from gunzi_env.planes import Words
-from gunzi_env.published import starts
 from gunzi_env.tables import KITTY, PENDING, PLAYED, Phase, Tables
 from gunzi_eval.table.narrator import Event, Narrator
 from tests.support.worlds import ONE, Leak, differences, sent
@@ -36,9 +35,9 @@ class Twins:
         self.viewer = viewer
         self.met: Counter[str] = Counter()
         one = Tables(rules, 1)
-        starts.deal(one, seed)
+        engine.deal_hands(one, seed)
         two = Tables(rules, 1)
-        starts.deal(two, seed, draw=lambda t: self._other_deal(one, swaps, jokers))
+        engine.deal_hands(two, seed, draw=lambda t: self._other_deal(one, swaps, jokers))
         self.tables = (one, two)
         self.tellers = [Narrator(t, viewer) for t in self.tables]
         self.told: list[list[Event]] = [teller.opening() for teller in self.tellers]

@@ -13,7 +13,6 @@ from gunzi_env.chapters.deal import deck_of_draw, draw_of_deck, reveal
 from gunzi_env.chapters.tribute import giveable_mask
 from gunzi_env.order import JOKERS, PROVISIONAL_TRUMP
 from gunzi_env.planes import U64
-from gunzi_env.published import starts
 from gunzi_env.tables import HAND, KITTY, NOBODY, PENDING, PLAYED, STOCK, Phase, Tables
 from gunzi_env.testing import random_actions
 from gunzi_env.views import View
@@ -25,7 +24,7 @@ VIEW_FIELDS = list(View.schema_of(3).fields)
 def deal(rules: Rules, tables: int, seed: int) -> Tables:
     """Hands from the published start states."""
     t = Tables(rules, tables)
-    starts.deal(t, seed)
+    engine.deal_hands(t, seed)
     return t
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from gunzi_agents import registry
 from gunzi_agents.playing import Actions, Seating, play_hands
+from gunzi_env import engine
 from gunzi_env.cli.options import SEEDS, RulesName, check_writable, checked_rules, parse, say_next, write_whole
-from gunzi_env.published import starts
 from gunzi_env.record import Recorder
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Index, Tables
@@ -38,7 +38,7 @@ class DemoOptions:
 def deal(rules: Rules, seed: int) -> Tables:
     """Deal one hand from the published distribution of start states."""
     tables = Tables(rules, 1)
-    starts.deal(tables, seed)
+    engine.deal_hands(tables, seed)
     return tables
 
 

@@ -24,6 +24,7 @@ from tyro.conf import Positional
 from gunzi_agents import registry
 from gunzi_agents.base import Agent
 from gunzi_agents.playing import Seating, play_hands
+from gunzi_env import engine
 from gunzi_env.cli.options import (
     Between,
     RulesName,
@@ -74,7 +75,7 @@ def luck(rules: Rules, reference: Agent, deals: int, seed: int) -> Metrics:
     for numbers in duplicate.blocks(deals, duplicate.block_size(reference)):
         t = Tables(rules, len(numbers))
         reference.reset()
-        starts.deal(t, seed, table_ids=numbers)
+        engine.deal_hands(t, seed, table_ids=numbers)
         play_hands(t, Seating.alone(reference, t.num, mix(seed, _REFERENCE, numbers)))
         parts.append(HandResults.of(t, np.zeros(t.num, np.int8), t.num))
     return HandResults.joined(parts).metrics()

@@ -27,7 +27,6 @@ from gunzi_agents.playing import Seating, skip_forced
 from gunzi_env import engine
 from gunzi_env.chapters.deal import shuffle
 from gunzi_env.keys import mix
-from gunzi_env.published import starts
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Index, Tables
 from gunzi_eval.matches.hands import HandResults, Metrics
@@ -104,7 +103,7 @@ def hands_of_block(
     block = _Block.of(deals, seed, _HANDS, rotations)
     tables, seating = Tables(rules, len(block.deal)), block.seating(agents)
     seating.reset()
-    starts.deal(tables, seed, table_ids=block.deal, draw=block.draw if rotations > 1 else None)
+    engine.deal_hands(tables, seed, table_ids=block.deal, draw=block.draw if rotations > 1 else None)
     playing.play_hands(tables, seating, step=step)
     return HandResults.of(tables, block.team, len(deals))
 

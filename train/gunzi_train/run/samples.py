@@ -5,7 +5,6 @@ from __future__ import annotations
 from gunzi_agents.base import Agent
 from gunzi_agents.playing import Actions, Seating, play_hands
 from gunzi_env import engine, record
-from gunzi_env.published import starts
 from gunzi_env.record import Record
 from gunzi_env.rules import Rules
 from gunzi_env.tables import Index, Tables
@@ -21,7 +20,7 @@ def play(agent: Agent, rules: Rules, *, hands: int, seed: int) -> str:
         seed: seed of the deals and of the states that they start from.
     """
     tables = Tables(rules, hands)
-    starts.deal(tables, seed)
+    engine.deal_hands(tables, seed)
     game = Record(rules, (agent.name,) * 4, [record.begin(tables, n) for n in range(hands)])
 
     def step(t: Tables, rows: Index, actions: Actions) -> None:
