@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -241,3 +242,13 @@ def test_a_file_that_cannot_be_made_is_refused_before_playing() -> None:
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith("gunzi arena: --json /proc/x.json: cannot write there")
     assert run.stderr.count("\n") == 1
+
+
+def test_progress_is_printed_from_time_to_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where stderr is no terminal, a long tournament still says how far it is."""
+    monkeypatch.setattr(arena, "PROGRESS_SECONDS", 0.0)
+    with arena.progress_line(100) as progress:
+        progress(25, 75)
+    assert re.fullmatch(r"25 of 100 deals, about \d+ s left\n", capsys.readouterr().err)

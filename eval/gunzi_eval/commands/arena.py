@@ -15,6 +15,7 @@ import itertools
 import json
 import math
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,9 @@ from gunzi_eval.matches.figures import Pair, as_csv, as_json
 from gunzi_eval.matches.tournament import MAX_DEALS_PER_PAIR, Pairing, Plan
 from gunzi_eval.matches.workers import MAX_WORKERS, TournamentSpec
 from gunzi_eval.stats.intervals import Method, bootstrap, student_interval
+
+PROGRESS_SECONDS = 15.0
+"""Seconds between lines of progress where stderr is not a terminal."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +133,33 @@ def run(options: ArenaOptions, make: Callable[[str, Rules], Agent] = registry.ma
 
 @contextlib.contextmanager
 def progress_line(deals: int) -> Iterator[Callable[[int, int], None]]:
-    """Show the progress of a tournament on stderr if it is a terminal; yields the callback."""
+    """Show the progress of a tournament on stderr: a bar on a terminal, else a line from time to time; yields the
+    callback."""
+    if not sys.stderr.isatty():
+        yield _progress_printer()
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("deals,"), TimeRemainingColumn(), TextColumn("left"))
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("arena", total=deals)
         yield lambda done, left: bar.update(task, completed=done, total=done + left)
+
+
+def _progress_printer() -> Callable[[int, int], None]:
+    started = shown = time.monotonic()
+
+    def show(done: int, left: int) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown > PROGRESS_SECONDS:
+            seconds = (now - started) / done * left
+            print(f"{done} of {done + left} deals, about {seconds:.0f} s left", file=sys.stderr, flush=True)
+            shown = now
+
+    return show
 
 
 def _write(
