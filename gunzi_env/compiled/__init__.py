@@ -69,8 +69,7 @@ def lead_legal(t: Tables, g: Index) -> Words:
 
 def follow_legal(t: Tables, g: Index) -> Words:
     """See :func:`gunzi_env.chapters.tricks.follow_legal`."""
-    words, octets, shorts, _ = buffers(t)
-    _kernels().follow_legal(words, octets, shorts, depth(t), g, t.rules.follow == "dead")
+    _kernels().follow_legal(*buffers(t), *order_tables(t.layout), depth(t), g, t.rules.follow == "dead")
     return t.rows_of("legal").take(g, axis=1)
 
 

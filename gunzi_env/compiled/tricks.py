@@ -54,8 +54,18 @@ def lead_legal(words: Array, octets: Array, decks: Decks, g: Array) -> None:
 
 
 @jit
-def follow_legal(words: Array, octets: Array, shorts: Array, decks: Decks, g: Array, dead: bool) -> None:
-    """The next unit of a follow."""
+def follow_legal(
+    words: Array,
+    octets: Array,
+    shorts: Array,
+    flags: Array,
+    masks: Array,
+    cards: Array,
+    decks: Decks,
+    g: Array,
+    dead: bool,
+) -> None:
+    """The next unit of a follow. Takes all buffers, so that a rule that binds it can read any field."""
     r = rows(decks)
     for n in g:
         hand, led = HAND + octets[r.seat, n], words[r.led_mask, n]

@@ -304,7 +304,7 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
     capsys.readouterr()
     assert train.main(["--resume", str(run), "--ray", address]) == 2
     assert "was trained without --ray" in capsys.readouterr().err
-    monkeypatch.setattr(train.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert train.main([*start, "--overwrite", "--ray", "auto"]) == 2
     assert capsys.readouterr().err == "gunzi train: --ray needs Ray: pip install gunzi[distributed]\n"
     assert checkpoint.listing(run), "the run that was there is untouched"
