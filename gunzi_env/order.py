@@ -85,7 +85,7 @@ def _groups(level: int, trump: int, mixed: int | None) -> tuple[list[list[int]],
 
 
 @cache
-def layout(mixed_trump_rank: int | None = None) -> Layout:
+def layout(mixed_trump_rank: int | None) -> Layout:
     """Return the tables for rules with this ``mixed_trump_rank`` (R2.6; None is the standard order)."""
     shape = (NUM_LEVELS, NUM_FACES)
     out = Layout(

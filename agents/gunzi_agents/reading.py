@@ -58,7 +58,7 @@ def _order(table: order.Layout) -> _Order:
     beats = np.where(slots > slots[:, None], beats, NUM_SLOTS).min(axis=2)
     end = np.where(past, slots, NUM_SLOTS).min(axis=2)
     suit, beats, end = (np.ascontiguousarray(x.T) for x in (suit, beats, end))
-    return _Order(suit, beats, end, np.ascontiguousarray(table.points.T, np.float32), table is order.layout())
+    return _Order(suit, beats, end, np.ascontiguousarray(table.points.T, np.float32), table is order.layout(None))
 
 
 @cache

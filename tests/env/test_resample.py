@@ -166,7 +166,7 @@ def dealt_at_random(rules: Rules, rng: np.random.Generator, mine: Callable[[list
 
 def few_sides(rules: Rules) -> Callable[[list[int]], list[int]]:
     """Three side cards, else trumps."""
-    trump = set(order.layout().face_of_slot[3, 0, 33:].tolist())
+    trump = set(order.layout(None).face_of_slot[3, 0, 33:].tolist())
 
     def mine(cards: list[int]) -> list[int]:
         sides = [card for card in cards if card not in trump]
