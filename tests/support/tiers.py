@@ -34,6 +34,9 @@ TIERS = {
     "tests/env/test_playthroughs.py": "slow",
     "tests/env/test_position_seen.py::test_what_is_read_in_the_closing_window_goes_on_like_the_original": "slow",
     "tests/env/test_properties.py": "slow",
+    "tests/env/test_perft.py::test_counts": "slow",
+    "tests/env/test_position_seen.py::test_the_tribute_and_the_burial_go_on_like_the_original": "slow",
+    "tests/env/test_record.py::test_a_whole_match_is_replayed_state_by_state": "slow",
     "tests/env/test_resample_odds.py": "slow",
     "tests/env/test_restore.py": "slow",
     "tests/env/test_symmetry.py": "slow",
@@ -64,6 +67,7 @@ TIERS = {
     # gunzi_train: most of its tests train
     "tests/train/": "slow",
     "tests/train/test_checkpoint.py": "fast",
+    "tests/train/test_checkpoint.py::test_the_test_above_notices_a_save_in_place": "slow",
     "tests/train/test_config.py": "fast",
     "tests/train/test_device.py": "fast",
     "tests/train/test_returns.py": "fast",
