@@ -33,22 +33,6 @@ from gunzi_env.tables import HAND, KITTY, NUM_HOLDERS, PENDING, PLAYED, STOCK, P
 from gunzi_env.testing.case import Case, LawBroken
 from gunzi_env.testing.coverage import BranchCounts, count_branches
 
-__all__ = [
-    "Case",
-    "LawBroken",
-    "Met",
-    "check_actions",
-    "check_cards",
-    "check_legal",
-    "check_score",
-    "check_sizes",
-    "check_tables",
-    "check_views",
-    "random_actions",
-    "random_hands",
-    "replay",
-]
-
 
 def replay(case: Case, every: int = 1) -> Tables:
     """Replay a case with all checks at every step; return the final table.
